@@ -1,0 +1,18 @@
+//! From frames to partials: what one receive queue does.
+//!
+//! Each queue owns a [`Queue`]; nothing is shared but the [`OpenBoard`], where the first queue to
+//! open a batch writes down the size that all queues must use. Partials are per (open batch,
+//! queue): any lane may arrive on any queue. Two batches may be open at once; a third batch id,
+//! or a time limit without progress, ends the oldest as incomplete.
+
+mod board;
+mod frames;
+mod partial;
+mod queue;
+mod stats;
+
+pub use board::OpenBoard;
+pub use frames::{FrameEntry, FrameTable};
+pub use partial::Partial;
+pub use queue::{IngestConfig, Queue, QueueCommand, QueueEvent};
+pub use stats::{IngestStats, RefuseReason};

@@ -1,0 +1,39 @@
+//! Every maximum in one place. A length from outside is compared with one of these before use.
+
+/// Payload of one UDP datagram that fits an Ethernet frame unfragmented over IPv4.
+pub const DATAGRAM_BYTES_MAX: usize = 1_472;
+/// The same over IPv6.
+pub const DATAGRAM_BYTES_MAX_IPV6: usize = 1_452;
+/// Longest ingest frame accepted (jumbo frames).
+pub const FRAME_BYTES_MAX: usize = 8_972;
+/// Lanes of one ingest stream.
+pub const LANES_MAX: usize = 64;
+/// Batches that may be open at once.
+pub const OPEN_BATCHES_MAX: usize = 2;
+/// Frames of one batch that one queue keeps digests of.
+pub const FRAMES_PER_BATCH_MAX: usize = 1 << 17;
+/// Records of one batch.
+pub const RECORDS_PER_BATCH_MAX: u64 = 1 << 26;
+
+/// Columns of a schema.
+pub const COLUMNS_MAX: usize = 256;
+/// Bytes of a record.
+pub const RECORD_BYTES_MAX: usize = 1_400;
+/// Bytes of a column name.
+pub const NAME_BYTES_MAX: usize = 64;
+
+/// Nodes (inner and leaves) of a predicate tree.
+pub const PREDICATE_NODES_MAX: usize = 1_024;
+/// Depth of a predicate tree.
+pub const PREDICATE_DEPTH_MAX: usize = 32;
+/// Literals of one IN list.
+pub const IN_LIST_MAX: usize = 4_096;
+/// Bytes of one literal.
+pub const LITERAL_BYTES_MAX: usize = RECORD_BYTES_MAX;
+
+/// Candidates of one lookup.
+pub const CANDIDATES_MAX: usize = 131_072;
+/// Longest lookup message over TCP.
+pub const LOOKUP_BYTES_MAX: usize = 2 << 20;
+/// Longest message of the verification stream.
+pub const STREAM_BYTES_MAX: usize = 1 << 20;

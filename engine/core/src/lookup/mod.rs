@@ -1,0 +1,14 @@
+//! From a predicate and a snapshot to "these batches cannot match".
+//!
+//! [`normal`] turns the stated predicate into negation normal form over ranges of keys (or "no
+//! opinion"); [`plan`] hashes it once; [`evaluate`] walks the chunks: zone maps first, then
+//! filters, masks of 64 slots handed from leaf to leaf. Every doubt reads "found".
+
+pub mod evaluate;
+pub mod explain;
+pub mod normal;
+pub mod plan;
+
+pub use evaluate::{Evaluator, LookupConfig};
+pub use explain::{BatchExplain, Outcome};
+pub use normal::NoOpinion;

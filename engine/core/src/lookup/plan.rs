@@ -1,0 +1,1 @@
+//! Hash once: a normalised predicate with the probes of every leaf.

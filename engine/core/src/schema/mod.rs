@@ -1,0 +1,90 @@
+//! Schemas: how a fixed-size record is laid out, and which key each cell stands for.
+
+mod cell;
+mod column;
+mod packet;
+mod parse;
+
+pub use cell::CellKey;
+pub use column::{ByteOrder, Column, ColumnType, KeyClass, TimeUnit};
+pub use packet::PacketFields;
+pub use parse::SchemaError;
+
+use crate::identity::Fingerprint;
+
+/// A checked schema. Immutable; share it in an `Arc`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    name: String,
+    version: u32,
+    record_bytes: usize,
+    columns: Vec<Column>,
+    fingerprint: Fingerprint,
+}
+
+impl Schema {
+    /// Parses and checks a TOML schema file; the error names key, column and what was expected.
+    pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
+        parse::from_toml(text)
+    }
+
+    /// Parses and checks a JSON schema.
+    pub fn from_json(text: &str) -> Result<Self, SchemaError> {
+        parse::from_json(text)
+    }
+
+    /// The schema as JSON that [`Schema::from_json`] reads back to an equal schema.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        parse::to_json(self)
+    }
+
+    /// The built-in schema `packet`: one record per captured packet.
+    #[must_use]
+    pub fn packet() -> Self {
+        packet::schema()
+    }
+
+    /// Name, for people.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Version; part of the fingerprint.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Bytes of a record, null bitmap and padding included.
+    #[must_use]
+    pub fn record_bytes(&self) -> usize {
+        self.record_bytes
+    }
+
+    /// Columns in order; a column's ordinal is its index.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Ordinal of the column named `name`.
+    #[must_use]
+    pub fn ordinal(&self, name: &str) -> Option<u16> {
+        self.columns.iter().position(|c| c.name() == name).map(|i| i as u16)
+    }
+
+    /// Hash of the canonical form.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Bytes of the null bitmap at the record's start: one bit per nullable column, in column
+    /// order, LSB first; a set bit is null.
+    #[must_use]
+    pub fn null_bitmap_bytes(&self) -> usize {
+        self.columns.iter().filter(|c| c.is_nullable()).count().div_ceil(8)
+    }
+}

@@ -1,0 +1,8 @@
+//! From partials to a sealed batch: collect every queue's share, prove that nothing is missing,
+//! merge, compute the batch hash, fold.
+
+mod sealed;
+mod sealer;
+
+pub use sealed::SealedBatch;
+pub use sealer::{IncompleteReason, SealAction, Sealer, SealerConfig};

@@ -1,0 +1,7 @@
+//! Proof of receipt: the chain hash of a batch, and the node's side of the verification stream.
+
+mod chain;
+mod session;
+
+pub use chain::{BatchHash, ChainHasher, Digest, HashAlgorithm, frame_digest};
+pub use session::{Session, SessionConfig, SessionEvent};

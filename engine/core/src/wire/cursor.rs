@@ -1,0 +1,1 @@
+//! A bounds-checked cursor: the only way bytes are read and written here.

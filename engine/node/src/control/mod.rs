@@ -1,0 +1,1 @@
+//! The control thread: seals, talks to the SCC, serves HTTP.

@@ -1,0 +1,1 @@
+//! The real clock, disk and chance.

@@ -1,0 +1,1 @@
+//! From parsed headers to a record of the schema `packet`.

@@ -1,0 +1,1 @@
+//! Ingest poll loops: one pinned thread per queue.

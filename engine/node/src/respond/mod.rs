@@ -1,0 +1,1 @@
+//! The lookup responder: UDP and TCP.

@@ -1,0 +1,27 @@
+//! The two hashes: a 64-bit mix for prefixes of keys, xxh3 for byte strings.
+
+/// Mixes the prefix of a key with the salt of its layer (`notes`: two odd multipliers, one shift).
+///
+/// The upper 32 bits pick the word, bits 8..14 the rotation: disjoint, and neither depends on the
+/// number of words, which is what makes folding exact.
+#[inline]
+#[must_use]
+pub fn mix(prefix: u64, salt: u64) -> u64 {
+    let mut h = (prefix ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    h ^= h >> 32;
+    h.wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// The salt of layer `index` under the seed of a data folder and schema epoch.
+#[inline]
+#[must_use]
+pub fn layer_salt(seed: u64, index: u32) -> u64 {
+    mix(u64::from(index) + 1, seed.wrapping_add(0xA076_1D64_78BD_642F))
+}
+
+/// Hash of a byte string (16-byte addresses, uuids, `bytes(N)`): xxh3-64 with `seed`.
+#[inline]
+#[must_use]
+pub fn bytes(value: &[u8], seed: u64) -> u64 {
+    xxhash_rust::xxh3::xxh3_64_with_seed(value, seed)
+}

@@ -1,0 +1,24 @@
+//! Pure computation of the filter node: words and hashes in, bits out.
+//!
+//! No I/O, no threads, no clock, no crate of this workspace. The functions of [`scalar`] are the
+//! reference for ever: every faster kernel is compared with them bit for bit.
+//!
+//! A filter is a slice of `u64` words that somebody else owns (an arena, a file, a `Vec`) plus a
+//! small `Copy` description of its shape. Keys are unsigned integers that keep the order of the
+//! values they stand for; how values become keys is the business of the engine's schema.
+#![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod hash;
+pub mod layers;
+pub mod params;
+pub mod plan;
+pub mod scalar;
+pub mod size;
+pub mod zone;
+
+pub use answer::Answer;
+pub use layers::{Layer, Layers, LayersError};
+pub use plan::{RangePlan, Step};
+pub use size::SizeClasses;
+pub use zone::Zone;

@@ -1,0 +1,6 @@
+//! The portable kernels, one file per kind of filter. The reference that every other is held to.
+
+pub mod bitmap;
+pub mod blocked;
+pub mod bloomrf;
+pub mod words;

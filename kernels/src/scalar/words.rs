@@ -1,0 +1,22 @@
+//! Whole-filter operations on plain words: merge, fold, fill.
+
+/// ORs `source` into `target`; both have the same length.
+pub fn merge(target: &mut [u64], source: &[u64]) {
+    assert_eq!(target.len(), source.len(), "merged filters have one size");
+    for (t, s) in target.iter_mut().zip(source) {
+        *t |= s;
+    }
+}
+
+/// Folds in place by ORing `factor` adjacent words into one; `factor` divides the length.
+/// `fold(build(W), f) == build(W / f)`, bit for bit.
+pub fn fold(words: &mut Vec<u64>, factor: usize) {
+    let _ = (words, factor);
+    todo!("kernels")
+}
+
+/// Number of set bits.
+#[must_use]
+pub fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|w| u64::from(w.count_ones())).sum()
+}

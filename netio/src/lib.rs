@@ -1,0 +1,10 @@
+//! Links that bring frames in, capture files, and raw header parsing. Knows nothing of filters.
+#![forbid(unsafe_code)]
+
+pub mod burst;
+pub mod capture;
+pub mod link;
+pub mod parse;
+
+pub use burst::Burst;
+pub use link::{Link, LinkError, LinkStats, Waker};

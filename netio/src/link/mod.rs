@@ -1,0 +1,81 @@
+//! One trait for everything that delivers datagrams to a poll loop: `udp` (sockets), `mem`
+//! (tests and simulation); the raw ones join them.
+
+pub mod mem;
+pub mod udp;
+
+use std::io;
+use std::time::Duration;
+
+use crate::Burst;
+
+/// A receive queue of some port. One per poll loop; moved into its thread.
+pub trait Link: Send {
+    /// Fills `burst` (cleared first) with what has arrived; returns at once, also with nothing.
+    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError>;
+
+    /// Sleeps until something arrives, the waker is used, or `timeout` is over.
+    fn wait(&mut self, timeout: Duration) -> Result<(), LinkError>;
+
+    /// A handle that ends a `wait` from another thread.
+    fn waker(&self) -> Waker;
+
+    /// Counters.
+    fn stats(&self) -> LinkStats;
+
+    /// For logs: kind and address.
+    fn describe(&self) -> String;
+}
+
+/// Counters of one link. received = delivered in bursts; dropped as far as the link can know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Datagrams delivered.
+    pub received: u64,
+    /// Bytes delivered.
+    pub bytes: u64,
+    /// Dropped before delivery (socket buffer overflow, ring full), as far as it is told.
+    pub dropped: u64,
+    /// Datagrams longer than a buffer: cut, and never delivered.
+    pub oversize: u64,
+}
+
+/// Why a link failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// A socket could not be set up.
+    #[error("{what} {address}: {source}")]
+    Setup {
+        /// What was tried: bind, join, ...
+        what: &'static str,
+        /// On which address.
+        address: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Receiving failed.
+    #[error("receive: {0}")]
+    Receive(io::Error),
+}
+
+/// Ends a `wait` from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker {
+    inner: WakerKind,
+}
+
+#[derive(Clone, Debug)]
+enum WakerKind {
+    /// No sleeping link behind it.
+    Nothing,
+}
+
+impl Waker {
+    /// Wakes the link.
+    pub fn wake(&self) {
+        match self.inner {
+            WakerKind::Nothing => todo!("netio"),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! The operator's binary.
+fn main() {}
