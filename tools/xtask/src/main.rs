@@ -1,2 +1,54 @@
-//! Project commands.
-fn main() {}
+//! Project commands: `cargo xtask test | tidy | demo | bench`. The only entry a developer learns;
+//! `.ci/run` calls `cargo xtask test` and nothing else.
+#![forbid(unsafe_code)]
+
+mod run;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Commands of the bloomrf project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Formatting, lints, tidy, every test: what CI runs.
+    Test,
+    /// The tree's own rules: import arrows, sizes, unsafe islands, documented dependencies.
+    Tidy,
+    /// The demonstration, in release: same options as `bloomrf demo`.
+    #[command(trailing_var_arg = true, allow_hyphen_values = true, disable_help_flag = true)]
+    Demo {
+        /// Options for `bloomrf demo`, e.g. `--pcap FILE` or `--help`.
+        args: Vec<String>,
+    },
+    /// The criterion benches: all, or those whose name contains the filter.
+    #[command(trailing_var_arg = true, allow_hyphen_values = true)]
+    Bench {
+        /// Passed to criterion, e.g. `range` or `--quick`.
+        args: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().command {
+        Command::Test => run::test(),
+        Command::Tidy => tidy::tidy().map(|summary| println!("{summary}")),
+        Command::Demo { args } => run::demo(&args),
+        Command::Bench { args } => run::bench(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -43,11 +43,6 @@ impl FilterPolicy {
     /// The shapes of all columns.
     #[must_use]
     pub fn open_shapes(&self, schema: &Schema, records: u64) -> Vec<OpenShape> {
-        schema
-            .columns()
-            .iter()
-            .enumerate()
-            .map(|(i, c)| self.open_shape(i, c, records))
-            .collect()
+        schema.columns().iter().enumerate().map(|(i, c)| self.open_shape(i, c, records)).collect()
     }
 }

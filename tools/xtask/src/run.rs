@@ -1,0 +1,63 @@
+//! Commands that call cargo, one step after the other, each with its time.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::tidy;
+
+/// The workspace root, wherever the command was called from.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// Everything that must hold before a change lands.
+pub(crate) fn test() -> Result<(), String> {
+    let start = Instant::now();
+    step("formatting", || cargo(&["fmt", "--all", "--", "--check"]))?;
+    step("tidy", || tidy::tidy().map(|summary| println!("{summary}")))?;
+    step("lints", || {
+        let lints = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        cargo(&lints)
+    })?;
+    // The tests build the workspace anyway; doc examples ride along.
+    step("tests", || cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]))?;
+    println!("xtask test: all steps passed in {} s", start.elapsed().as_secs());
+    Ok(())
+}
+
+/// `bloomrf demo`, in release.
+pub(crate) fn demo(args: &[String]) -> Result<(), String> {
+    let mut all = vec!["run", "--locked", "--release", "--package", "bloomrf", "--", "demo"];
+    all.extend(args.iter().map(String::as_str));
+    cargo(&all)
+}
+
+/// The criterion benches.
+pub(crate) fn bench(args: &[String]) -> Result<(), String> {
+    let mut all = vec!["bench", "--locked", "--package", "bloomrf-bench", "--"];
+    all.extend(args.iter().map(String::as_str));
+    cargo(&all)
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    println!("xtask: {name} ...");
+    let start = Instant::now();
+    work().map_err(|reason| format!("{name}: {reason}"))?;
+    println!("xtask: {name} passed in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn cargo(args: &[&str]) -> Result<(), String> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .status()
+        .map_err(|reason| format!("cargo could not be started: {reason}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("`cargo {}` failed ({status})", args.join(" ")))
+}
