@@ -1,17 +1,34 @@
 //! Configuration: environment over TOML file over defaults; every value knows where it came from.
+//!
+//! One table ([`keys`]) drives parsing, `bloomrf node check-config` and the test that keeps
+//! `deploy/node.toml` in step. An unknown key is an error: a setting that is not read is worse
+//! than a node that does not start.
 
-use std::net::SocketAddr;
+mod check;
+mod error;
+mod keys;
+mod load;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
 
+pub use check::check_config;
+pub use error::ConfigError;
+pub use load::{Origin, Provenance, Setting};
+
 /// A complete, valid configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Address for all sockets.
-    pub listen: std::net::IpAddr,
+    pub listen: IpAddr,
     /// `FERMIHDI_PRODUCTION_PORT`, UDP ingest; 0 picks a free one.
     pub production_port: u16,
     /// Lookup port; `None`: production + 10 (or a free one where production is 0).
@@ -44,40 +61,73 @@ pub struct Config {
     pub node_name: String,
     /// Record schema.
     pub schema: Schema,
-    /// Chain hash expected of the cluster.
+    /// Where the schema came from: `packet` (built in) or the path of a file.
+    pub schema_source: String,
+    /// Chain hash expected of the cluster; another one that the SCC elects is warned about.
     pub chain_hash: HashAlgorithm,
     /// Ingest link: `udp` (the only one so far).
     pub link: String,
     /// Multicast groups to join.
-    pub groups: Vec<std::net::IpAddr>,
+    pub groups: Vec<IpAddr>,
     /// Cores to pin the ingest queues to, one queue each; empty: one queue, not pinned.
     pub cores: Vec<usize>,
     /// Ingest queues where `cores` is empty.
     pub queues: usize,
+    /// Wanted receive buffer of each ingest socket, bytes.
+    pub receive_buffer_bytes: usize,
     /// Records expected in the first batch.
     pub expected_records: u64,
-}
-
-/// Why a configuration was refused: key, where it came from, what was expected.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A value that cannot be.
-    #[error("{key} = {value:?} (from {origin}): {expected}")]
-    Value {
-        /// Key.
-        key: String,
-        /// Value as given.
-        value: String,
-        /// Environment variable, or file and line.
-        origin: String,
-        /// What was expected.
-        expected: String,
-    },
+    /// Without a frame for this long an open batch is given up, milliseconds.
+    pub batch_idle_ms: u64,
+    /// After CLOSE, how long to wait for frames that are still on their way, milliseconds.
+    pub close_grace_ms: u64,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        todo!("node")
+        Config {
+            listen: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            production_port: 6_987,
+            lookup_port: None,
+            observability_port: 8_080,
+            arena_bytes: 512 << 20,
+            retain_batches: 512,
+            columns: None,
+            bits_per_key: 8,
+            levels: 4,
+            max_probes: 256,
+            max_kib_per_column: 1_024,
+            data_dir: PathBuf::from("/var/lib/fermihdi/bloomrf"),
+            lookup_budget_us: 10_000,
+            scc: None,
+            cluster: ClusterId(0),
+            node_name: "bloomrf".to_owned(),
+            schema: Schema::packet(),
+            schema_source: "packet".to_owned(),
+            chain_hash: HashAlgorithm::Xxh3,
+            link: "udp".to_owned(),
+            groups: Vec::new(),
+            cores: Vec::new(),
+            queues: 1,
+            receive_buffer_bytes: 16 << 20,
+            expected_records: 65_536,
+            batch_idle_ms: 30_000,
+            close_grace_ms: 1_000,
+        }
+    }
+}
+
+impl Config {
+    /// Number of ingest queues: one per core, or `queues` where none is named.
+    #[must_use]
+    pub fn queue_count(&self) -> usize {
+        if self.cores.is_empty() { self.queues } else { self.cores.len() }
+    }
+
+    /// Per column of the schema: filter it, or keep only its zone map.
+    #[must_use]
+    pub fn filtered_columns(&self) -> Vec<bool> {
+        let chosen = |name: &str| self.columns.as_ref().is_none_or(|c| c.iter().any(|n| n == name));
+        self.schema.columns().iter().map(|c| chosen(c.name())).collect()
     }
 }

@@ -1,0 +1,378 @@
+//! The table of all settings: TOML key, environment variable, unit, limit, how to read and show.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use bloomrf_engine::limits::{NAME_BYTES_MAX, RECORDS_PER_BATCH_MAX};
+use bloomrf_engine::schema::Schema;
+
+use super::Config;
+use super::value::{self, Expected};
+
+/// One setting.
+pub(super) struct Key {
+    /// TOML key.
+    pub(super) name: &'static str,
+    /// Environment variable.
+    pub(super) env: &'static str,
+    /// Unit, or kind of value.
+    pub(super) unit: &'static str,
+    /// What is allowed.
+    pub(super) limit: &'static str,
+    /// Reads a value; relative paths count from the folder given.
+    pub(super) apply: fn(&mut Config, &str, &Path) -> Result<(), Expected>,
+    /// The value as text that `apply` reads back.
+    pub(super) show: fn(&Config) -> String,
+}
+
+/// A variable that is known here but is no setting of the node.
+pub(super) struct Foreign {
+    /// Environment variable.
+    pub(super) env: &'static str,
+    /// Why it does nothing here.
+    pub(super) note: &'static str,
+}
+
+/// Accepted and ignored: other parts of the cluster, or other commands, read them.
+pub(super) const FOREIGN: &[Foreign] = &[
+    Foreign { env: "FERMIHDI_BLOOMRF_MODE", note: "read by the SCC, ignored by the node" },
+    Foreign { env: "FERMIHDI_BLOOMRF_TIMEOUT_MS", note: "read by the SCC, ignored by the node" },
+    Foreign { env: "BLOOMRF_DATA", note: "read by the tests, ignored by the node" },
+    Foreign { env: "BLOOMRF_LOG", note: "log filter of the commands, no setting of the node" },
+    Foreign { env: "BLOOMRF_CONFIG", note: "path of the file, read by the commands" },
+];
+
+/// Need a DMS: refused while there is none.
+pub(super) const NEED_DMS: &[&str] = &["FERMIHDI_DMS_URL", "FERMIHDI_BOOTSTRAP_TOKEN"];
+
+/// All settings, in the order in which they are shown.
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "production_port",
+        env: "FERMIHDI_PRODUCTION_PORT",
+        unit: "UDP port",
+        limit: "0..=65525; 0: a free one; the lookup port is 10 above",
+        apply: |c, v, _| set(&mut c.production_port, value::number(v, 0..=65_525)),
+        show: |c| c.production_port.to_string(),
+    },
+    Key {
+        name: "lookup_port",
+        env: "BLOOMRF_LOOKUP_PORT",
+        unit: "UDP and TCP port",
+        limit: "auto (production_port + 10), or 0..=65535; 0: a free one",
+        apply: |c, v, _| set(&mut c.lookup_port, auto(v, |v| value::number(v, 0..=65_535))),
+        show: |c| c.lookup_port.map_or_else(|| "auto".to_owned(), |p| p.to_string()),
+    },
+    Key {
+        name: "observability_port",
+        env: "FERMIHDI_OBSERVABILITY_PORT",
+        unit: "TCP port, HTTP",
+        limit: "0..=65535; 0: a free one",
+        apply: |c, v, _| set(&mut c.observability_port, value::number(v, 0..=65_535)),
+        show: |c| c.observability_port.to_string(),
+    },
+    Key {
+        name: "listen",
+        env: "BLOOMRF_LISTEN",
+        unit: "IP address",
+        limit: "an IPv4 or IPv6 address of this machine; 0.0.0.0 or ::, all of them",
+        apply: |c, v, _| set(&mut c.listen, address(v)),
+        show: |c| c.listen.to_string(),
+    },
+    Key {
+        name: "arena_memory",
+        env: "FERMIHDI_SEASTAR_MEMORY",
+        unit: "bytes, with K, M or G",
+        limit: "1M..=16T; filters beyond it evict the oldest batch",
+        apply: |c, v, _| set(&mut c.arena_bytes, value::size(v, 1 << 20..=16 << 40)),
+        show: |c| value::show_size(c.arena_bytes),
+    },
+    Key {
+        name: "retain_batches",
+        env: "FERMIHDI_BLOOMRF_RETAIN_BATCHES",
+        unit: "batches",
+        limit: "1..=1048576",
+        apply: |c, v, _| set(&mut c.retain_batches, value::number(v, 1..=1 << 20)),
+        show: |c| c.retain_batches.to_string(),
+    },
+    Key {
+        name: "columns",
+        env: "FERMIHDI_BLOOMRF_COLUMNS",
+        unit: "column names",
+        limit: "all, or columns of the schema; zone maps cover every column regardless",
+        apply: |c, v, _| set(&mut c.columns, columns(v)),
+        show: |c| c.columns.as_ref().map_or_else(|| "all".to_owned(), |names| names.join(",")),
+    },
+    Key {
+        name: "bits_per_key",
+        env: "FERMIHDI_BLOOMRF_BITS_PER_KEY",
+        unit: "bits",
+        limit: "1..=64; a column's filter takes bits_per_key x levels bits per record",
+        apply: |c, v, _| set(&mut c.bits_per_key, value::number(v, 1..=64)),
+        show: |c| c.bits_per_key.to_string(),
+    },
+    Key {
+        name: "levels",
+        env: "FERMIHDI_BLOOMRF_LEVELS",
+        unit: "factor",
+        limit: "1..=8; 1: equality only, ranges are \"no opinion\"",
+        apply: |c, v, _| set(&mut c.levels, value::number(v, 1..=8)),
+        show: |c| c.levels.to_string(),
+    },
+    Key {
+        name: "max_probes",
+        env: "FERMIHDI_BLOOMRF_MAX_PROBES",
+        unit: "filter words per range and batch",
+        limit: "1..=65536; past it: no opinion",
+        apply: |c, v, _| set(&mut c.max_probes, value::number(v, 1..=65_536)),
+        show: |c| c.max_probes.to_string(),
+    },
+    Key {
+        name: "max_kib_per_column",
+        env: "FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN",
+        unit: "KiB",
+        limit: "1..=65536; largest open filter of one column and batch",
+        apply: |c, v, _| set(&mut c.max_kib_per_column, value::number(v, 1..=65_536)),
+        show: |c| c.max_kib_per_column.to_string(),
+    },
+    Key {
+        name: "data_dir",
+        env: "FERMIHDI_BLOOMRF_DATA_DIR",
+        unit: "folder",
+        limit: "a folder that the node may write",
+        apply: |c, v, base| set(&mut c.data_dir, path(v, base)),
+        show: |c| c.data_dir.display().to_string(),
+    },
+    Key {
+        name: "lookup_budget_us",
+        env: "BLOOMRF_LOOKUP_BUDGET_US",
+        unit: "microseconds per lookup",
+        limit: "100..=1000000",
+        apply: |c, v, _| set(&mut c.lookup_budget_us, value::number(v, 100..=1_000_000)),
+        show: |c| c.lookup_budget_us.to_string(),
+    },
+    Key {
+        name: "scc",
+        env: "BLOOMRF_SCC",
+        unit: "IP address and port",
+        limit: "none, or e.g. 10.0.0.1:6990; none: no batch is ever verified or excluded",
+        apply: |c, v, _| set(&mut c.scc, none(v, socket_address)),
+        show: |c| c.scc.map_or_else(|| "none".to_owned(), |a| a.to_string()),
+    },
+    Key {
+        name: "cluster",
+        env: "BLOOMRF_CLUSTER",
+        unit: "cluster id",
+        limit: "up to 32 hex digits; dashes do not count",
+        apply: |c, v, _| set(&mut c.cluster, value::cluster(v)),
+        show: |c| c.cluster.to_string(),
+    },
+    Key {
+        name: "node_name",
+        env: "FERMIHDI_NODE_NAME",
+        unit: "text",
+        limit: "1..=64 bytes; shown in logs and told to the SCC",
+        apply: |c, v, _| set(&mut c.node_name, node_name(v)),
+        show: |c| c.node_name.clone(),
+    },
+    Key {
+        name: "schema",
+        env: "BLOOMRF_SCHEMA",
+        unit: "name or file",
+        limit: "packet (built in), or the path of a .toml or .json schema",
+        apply: schema,
+        show: |c| c.schema_source.clone(),
+    },
+    Key {
+        name: "chain_hash",
+        env: "BLOOMRF_CHAIN_HASH",
+        unit: "name",
+        limit: "xxh3, blake3 or sha256",
+        apply: |c, v, _| set(&mut c.chain_hash, value::chain_hash(v)),
+        show: |c| value::show_chain_hash(c.chain_hash).to_owned(),
+    },
+    Key {
+        name: "link",
+        env: "BLOOMRF_LINK",
+        unit: "name",
+        limit: "udp",
+        apply: |c, v, _| set(&mut c.link, link(v)),
+        show: |c| c.link.clone(),
+    },
+    Key {
+        name: "groups",
+        env: "BLOOMRF_GROUPS",
+        unit: "multicast addresses",
+        limit: "at most 16 multicast addresses of the family of `listen`; empty: none",
+        apply: |c, v, _| set(&mut c.groups, groups(v)),
+        show: |c| join(&c.groups),
+    },
+    Key {
+        name: "cores",
+        env: "BLOOMRF_CORES",
+        unit: "core numbers",
+        limit: "at most 64 different cores, one ingest queue each; empty: not pinned",
+        apply: |c, v, _| set(&mut c.cores, cores(v)),
+        show: |c| join(&c.cores),
+    },
+    Key {
+        name: "queues",
+        env: "BLOOMRF_QUEUES",
+        unit: "ingest queues",
+        limit: "1..=64; only where `cores` is empty",
+        apply: |c, v, _| set(&mut c.queues, value::number(v, 1..=QUEUES_MAX)),
+        show: |c| c.queues.to_string(),
+    },
+    Key {
+        name: "receive_buffer",
+        env: "BLOOMRF_RECEIVE_BUFFER",
+        unit: "bytes, with K, M or G",
+        limit: "64K..=1G; wanted of the system for each ingest socket",
+        apply: |c, v, _| set(&mut c.receive_buffer_bytes, value::size(v, 64 << 10..=1 << 30)),
+        show: |c| value::show_size(c.receive_buffer_bytes),
+    },
+    Key {
+        name: "expected_records",
+        env: "BLOOMRF_EXPECTED_RECORDS",
+        unit: "records",
+        limit: "1..=67108864; sizes the filters of the first batch, later ones adapt",
+        apply: |c, v, _| set(&mut c.expected_records, value::number(v, 1..=RECORDS_PER_BATCH_MAX)),
+        show: |c| c.expected_records.to_string(),
+    },
+    Key {
+        name: "batch_idle_ms",
+        env: "BLOOMRF_BATCH_IDLE_MS",
+        unit: "milliseconds",
+        limit: "10..=3600000; an open batch without a frame for this long is given up",
+        apply: |c, v, _| set(&mut c.batch_idle_ms, value::number(v, 10..=3_600_000)),
+        show: |c| c.batch_idle_ms.to_string(),
+    },
+    Key {
+        name: "close_grace_ms",
+        env: "BLOOMRF_CLOSE_GRACE_MS",
+        unit: "milliseconds",
+        limit: "1..=600000; how long frames may arrive after CLOSE",
+        apply: |c, v, _| set(&mut c.close_grace_ms, value::number(v, 1..=600_000)),
+        show: |c| c.close_grace_ms.to_string(),
+    },
+];
+
+/// Most ingest queues.
+pub(super) const QUEUES_MAX: usize = 64;
+/// Most multicast groups.
+const GROUPS_MAX: usize = 16;
+
+fn set<T>(field: &mut T, value: Result<T, Expected>) -> Result<(), Expected> {
+    *field = value?;
+    Ok(())
+}
+
+fn auto<T>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, Expected>,
+) -> Result<Option<T>, Expected> {
+    if text.trim() == "auto" { Ok(None) } else { read(text).map(Some) }
+}
+
+fn none<T>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, Expected>,
+) -> Result<Option<T>, Expected> {
+    if text.trim() == "none" { Ok(None) } else { read(text).map(Some) }
+}
+
+fn join<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn address(text: &str) -> Result<IpAddr, Expected> {
+    text.trim().parse().map_err(|_| "expected an IPv4 or IPv6 address".to_owned())
+}
+
+fn socket_address(text: &str) -> Result<SocketAddr, Expected> {
+    let expected = "expected IP address and port, such as 10.0.0.1:6990, or none";
+    match text.trim().parse::<SocketAddr>() {
+        Ok(address) if address.port() != 0 => Ok(address),
+        _ => Err(expected.to_owned()),
+    }
+}
+
+fn columns(text: &str) -> Result<Option<Vec<String>>, Expected> {
+    if text.trim() == "all" {
+        return Ok(None);
+    }
+    let names = value::list(text, |name| match name {
+        "" => Err("expected all, or column names with commas between".to_owned()),
+        _ => Ok(name.to_owned()),
+    })?;
+    Ok(Some(names))
+}
+
+fn path(text: &str, base: &Path) -> Result<PathBuf, Expected> {
+    match text.trim() {
+        "" => Err("expected a path".to_owned()),
+        text => Ok(base.join(text)),
+    }
+}
+
+fn node_name(text: &str) -> Result<String, Expected> {
+    let text = text.trim();
+    let plain = text.chars().all(|c| !c.is_control());
+    if plain && (1..=NAME_BYTES_MAX).contains(&text.len()) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("expected 1 to {NAME_BYTES_MAX} bytes without control characters"))
+    }
+}
+
+fn link(text: &str) -> Result<String, Expected> {
+    match text.trim() {
+        "udp" => Ok("udp".to_owned()),
+        _ => Err("expected udp, the only link of this version".to_owned()),
+    }
+}
+
+fn groups(text: &str) -> Result<Vec<IpAddr>, Expected> {
+    let groups = value::list(text, |part| match address(part) {
+        Ok(group) if group.is_multicast() => Ok(group),
+        _ => Err(format!("expected multicast addresses, and {part:?} is none")),
+    })?;
+    if groups.len() > GROUPS_MAX {
+        return Err(format!("expected at most {GROUPS_MAX} groups"));
+    }
+    Ok(groups)
+}
+
+fn cores(text: &str) -> Result<Vec<usize>, Expected> {
+    let cores = value::list(text, |part| value::number(part, 0..=CORE_MAX))?;
+    if cores.len() > QUEUES_MAX {
+        return Err(format!("expected at most {QUEUES_MAX} cores"));
+    }
+    for (i, core) in cores.iter().enumerate() {
+        if cores.iter().take(i).any(|c| c == core) {
+            return Err(format!("core {core} is named twice; each queue needs its own"));
+        }
+    }
+    Ok(cores)
+}
+
+/// Highest core number that an affinity mask holds.
+const CORE_MAX: usize = 1_023;
+
+fn schema(config: &mut Config, text: &str, base: &Path) -> Result<(), Expected> {
+    let text = text.trim();
+    if text == "packet" {
+        config.schema = Schema::packet();
+        config.schema_source = text.to_owned();
+        return Ok(());
+    }
+    let path = path(text, base)?;
+    let file = path.display();
+    let content = std::fs::read_to_string(&path)
+        .map_err(|e| format!("expected packet or a readable schema file; {file}: {e}"))?;
+    let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    let schema = if json { Schema::from_json(&content) } else { Schema::from_toml(&content) };
+    config.schema = schema.map_err(|e| format!("{file}: {e}"))?;
+    config.schema_source = path.display().to_string();
+    Ok(())
+}
