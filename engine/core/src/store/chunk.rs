@@ -8,23 +8,64 @@ use crate::seal::SealedBatch;
 /// Slots of a chunk; slot b is the same batch in every column.
 pub const CHUNK_SLOTS: usize = 64;
 
-/// A chunk. Slots never change once written; a verdict or an eviction is one atomic operation.
-#[derive(Debug)]
+/// One version of a chunk. Its slots never change; a new version (one slot more, or one slot
+/// emptied) shares the `live` mask, so that a verdict is one atomic operation for all of them.
+#[derive(Clone, Debug, Default)]
 pub struct Chunk {
-    live: AtomicU64,
+    live: Arc<AtomicU64>,
     slots: Vec<Option<Arc<SealedBatch>>>,
+    occupied: u64,
 }
 
 impl Chunk {
-    /// Which slots may be consulted: verified and not evicted. Load it once per lookup.
+    /// Which slots may be consulted: verified, not evicted, and held by this version. Load it
+    /// once per lookup.
     #[must_use]
     pub fn live(&self) -> u64 {
-        self.live.load(Ordering::Acquire)
+        self.live.load(Ordering::Acquire) & self.occupied
     }
 
     /// The batch in a slot.
     #[must_use]
     pub fn slot(&self, slot: usize) -> Option<&Arc<SealedBatch>> {
         self.slots.get(slot).and_then(Option::as_ref)
+    }
+
+    /// Which slots hold a batch, live or not.
+    #[must_use]
+    pub fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
+    /// Slots used so far, emptied ones included.
+    pub(super) fn used(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The next version, with one batch more; its live bit is 0.
+    pub(super) fn with(&self, batch: Arc<SealedBatch>) -> Self {
+        assert!(self.slots.len() < CHUNK_SLOTS, "a full chunk takes no batch");
+        let mut next = self.clone();
+        next.occupied |= 1 << next.slots.len();
+        next.slots.push(Some(batch));
+        next
+    }
+
+    /// The next version, with one slot emptied. The slot stays dead for ever.
+    pub(super) fn without(&self, slot: usize) -> Self {
+        let mut next = self.clone();
+        next.occupied &= !(1 << slot);
+        next.slots[slot] = None;
+        next
+    }
+
+    /// Marks a slot as verified.
+    pub(super) fn raise(&self, slot: usize) {
+        self.live.fetch_or(1 << slot, Ordering::Release);
+    }
+
+    /// Marks a slot as not to be consulted any more.
+    pub(super) fn lower(&self, slot: usize) {
+        self.live.fetch_and(!(1 << slot), Ordering::Release);
     }
 }

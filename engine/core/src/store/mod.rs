@@ -1,10 +1,17 @@
 //! The bounded store of sealed batches, in chunks of 64 slots with a `live` mask, and the
 //! snapshot that lookups read without waiting.
+//!
+//! One writer ([`Store`]) fills slots in the order in which batches were sealed, judges, and
+//! evicts the oldest. Readers ([`StoreReader`]) load an immutable [`Snapshot`] by one pointer.
+//! Invariants: a slot is never used twice; all versions of a chunk share one `live` mask; an id
+//! is in the index of a snapshot exactly when that snapshot holds its batch.
 
 mod chunk;
+mod resolve;
 mod snapshot;
 mod writer;
 
 pub use chunk::{CHUNK_SLOTS, Chunk};
-pub use snapshot::{Place, Snapshot};
+pub use resolve::NO_PLACE;
+pub use snapshot::{Absence, Place, Snapshot};
 pub use writer::{BatchState, Store, StoreConfig, StoreReader, StoreStats};

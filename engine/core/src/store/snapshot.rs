@@ -14,10 +14,27 @@ pub struct Place {
     pub slot: u32,
 }
 
+/// Why a batch has no usable filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Absence {
+    /// Never seen, deleted, too large for the arena, or gone too long to be remembered.
+    NoFilter,
+    /// Sealed, not judged yet.
+    Pending,
+    /// The SCC's hash differs.
+    Rejected,
+    /// It made room for a newer one.
+    Evicted,
+}
+
 /// An immutable view of the store. Held for the length of one lookup.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    chunks: Vec<Arc<Chunk>>,
+    pub(super) chunks: Vec<Arc<Chunk>>,
+    /// Batches held, sorted by id.
+    pub(super) index: Vec<(BatchId, Place)>,
+    /// Batches that left not long ago, sorted by id.
+    pub(super) gone: Arc<[(BatchId, Absence)]>,
 }
 
 impl Snapshot {
@@ -30,7 +47,25 @@ impl Snapshot {
     /// Where `batch` lies, if the store holds it (live or not).
     #[must_use]
     pub fn place(&self, batch: BatchId) -> Option<Place> {
-        let _ = batch;
-        todo!("store")
+        let at = self.index.binary_search_by_key(&batch, |entry| entry.0).ok()?;
+        Some(self.index[at].1)
+    }
+
+    /// Why `batch` has no live slot. For one that has, the answer is `Pending` (its verdict may
+    /// have come since).
+    #[must_use]
+    pub fn absence(&self, batch: BatchId) -> Absence {
+        if self.place(batch).is_some() {
+            return Absence::Pending;
+        }
+        match self.gone.binary_search_by_key(&batch, |entry| entry.0) {
+            Ok(at) => self.gone[at].1,
+            Err(_) => Absence::NoFilter,
+        }
+    }
+
+    /// Ids of all batches held (live or not), ascending.
+    pub fn batches(&self) -> impl ExactSizeIterator<Item = BatchId> + '_ {
+        self.index.iter().map(|entry| entry.0)
     }
 }
