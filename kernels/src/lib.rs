@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+mod descent;
 pub mod hash;
 pub mod layers;
+mod model;
 pub mod params;
 pub mod plan;
 pub mod scalar;

@@ -1,5 +1,10 @@
+//! Hot path: no lock, no syscall; `build` reuses its memory, `run` allocates nothing.
+//!
 //! A question, hashed once: the list of probes of one range, run against many filters.
 
+use crate::descent::{Run, Visit, descend};
+use crate::hash::mix;
+use crate::scalar::bitmap;
 use crate::{Answer, Layers};
 
 /// What a hit or a miss of one probe means for the walk (two paths: left and right).
@@ -44,28 +49,137 @@ pub struct Probe {
 pub struct RangePlan {
     probes: Vec<Probe>,
     over_budget: bool,
+    top_run: Option<TopRun>,
+}
+
+/// The interior that a plan reads from the exact top: one question there, many probes in the list.
+#[derive(Clone, Copy, Debug)]
+struct TopRun {
+    /// First and last of the intervals.
+    from: u16,
+    to: u16,
+    /// Index of the first probe after the run.
+    past: usize,
 }
 
 impl RangePlan {
     /// Builds the plan of `lo..=hi` (`lo <= hi`, both within the domain). A plan that would read
     /// more than `probes_max` hashed words answers [`Answer::OverBudget`] ever after.
     pub fn build(&mut self, layers: &Layers, lo: u64, hi: u64, probes_max: u32) {
-        let _ = (layers, lo, hi, probes_max);
-        todo!("kernels")
+        self.probes.clear();
+        self.over_budget = false;
+        self.top_run = None;
+        let mut budget = u64::from(probes_max);
+        descend(layers, lo, hi, |visit| match visit {
+            Visit::Mark(step) => self.probes.push(Probe { mask: 0, hash: 0, step, exact: false }),
+            Visit::Read(run) => match budget.checked_sub(run.probes()) {
+                Some(left) if !self.over_budget => {
+                    budget = left;
+                    self.push(&run);
+                }
+                _ => self.over_budget = true,
+            },
+        });
+        if self.over_budget {
+            self.probes.clear();
+        }
     }
 
     /// Runs the plan on a filter: `hashed` its W hashed words, `top` its exact top bitmap words
     /// (empty where the layers have none).
     #[must_use]
     pub fn run(&self, hashed: &[u64], top: TopBits<'_>) -> Answer {
-        let _ = (hashed, top);
-        todo!("kernels")
+        if self.over_budget {
+            return Answer::OverBudget;
+        }
+        let (mut left, mut right) = (true, true);
+        let mut at = 0;
+        while let Some(probe) = self.probes.get(at) {
+            at += 1;
+            match probe.step {
+                Step::Cover => {
+                    if !probe.hit(hashed, top) {
+                        return Answer::Absent;
+                    }
+                }
+                Step::Any if probe.exact => {
+                    let Some(run) = self.top_run else { return Answer::Maybe };
+                    if top.any(run.from, run.to) {
+                        return Answer::Maybe;
+                    }
+                    at = run.past;
+                }
+                Step::Any => {
+                    if probe.hit(hashed, top) {
+                        return Answer::Maybe;
+                    }
+                }
+                Step::AnyLeft => {
+                    if left && probe.hit(hashed, top) {
+                        return Answer::Maybe;
+                    }
+                }
+                Step::AnyRight => {
+                    if right && probe.hit(hashed, top) {
+                        return Answer::Maybe;
+                    }
+                }
+                Step::Left => left = left && probe.hit(hashed, top),
+                Step::Right => right = right && probe.hit(hashed, top),
+                Step::EndLeft => left = false,
+                Step::EndRight => right = false,
+                Step::Yes => return Answer::Maybe,
+            }
+            if !left && !right {
+                return Answer::Absent;
+            }
+        }
+        // Level 0 ends every path, so this is reached only by a plan that was never built.
+        Answer::Maybe
     }
 
     /// The probes in order, for kernels that walk many filters at once.
     #[must_use]
     pub fn probes(&self) -> &[Probe] {
         &self.probes
+    }
+
+    /// Appends one probe per word of the run.
+    fn push(&mut self, run: &Run) {
+        let (first, last) = run.groups();
+        let offset_max = run.layer.offset_max();
+        for group in first..=last {
+            let from = if group == first { run.from & offset_max } else { 0 };
+            let to = if group == last { run.to & offset_max } else { offset_max };
+            let offsets = (u64::MAX << from) & (u64::MAX >> (63 - to));
+            self.probes.push(if run.exact {
+                // A group of the top is one of its 1,024 words.
+                Probe { mask: offsets, hash: group as u32, step: run.step, exact: true }
+            } else {
+                let h = mix(group, run.layer.salt);
+                let mask = offsets.rotate_left((h >> 8) as u32 & 63);
+                Probe { mask, hash: (h >> 32) as u32, step: run.step, exact: false }
+            });
+        }
+        if run.exact && run.step == Step::Any {
+            // Intervals of the top are the upper 16 bits of a 32-bit key.
+            let (from, to) = (run.from as u16, run.to as u16);
+            self.top_run = Some(TopRun { from, to, past: self.probes.len() });
+        }
+    }
+}
+
+impl Probe {
+    /// Whether any bit of the probe is set; a word that is not there reads as set.
+    #[inline]
+    fn hit(&self, hashed: &[u64], top: TopBits<'_>) -> bool {
+        if self.exact {
+            let first = (self.hash as u16) << 6;
+            let (low, high) = (self.mask.trailing_zeros(), 63 - self.mask.leading_zeros());
+            return top.any(first | low as u16, first | high as u16);
+        }
+        let index = (u64::from(self.hash) * hashed.len() as u64) >> 32;
+        hashed.get(index as usize).is_none_or(|word| word & self.mask != 0)
     }
 }
 
@@ -79,4 +193,17 @@ pub enum TopBits<'a> {
     Bitmap(&'a [u64]),
     /// Sorted, distinct values.
     List(&'a [u16]),
+}
+
+impl TopBits<'_> {
+    /// Whether any value of `lo..=hi` is present; without an exact top, it may be.
+    #[inline]
+    #[must_use]
+    pub fn any(self, lo: u16, hi: u16) -> bool {
+        match self {
+            TopBits::None => true,
+            TopBits::Bitmap(words) => bitmap::any(words, lo, hi),
+            TopBits::List(list) => bitmap::list_any(list, lo, hi),
+        }
+    }
 }

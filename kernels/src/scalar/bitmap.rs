@@ -1,3 +1,5 @@
+//! Hot path: no allocation, no lock, no syscall; a question reads at most the whole bitmap.
+//!
 //! Exact bitmaps for 1-byte (4 words) and 2-byte (1,024 words) keys. Never folded, never wrong.
 
 /// Words of the bitmap of a 1-byte column.
@@ -11,11 +13,23 @@ pub fn insert(words: &mut [u64], key: u16) {
     words[usize::from(key >> 6)] |= 1 << (key & 63);
 }
 
-/// Whether any key of `lo..=hi` is set (`lo <= hi`).
+/// Whether any key of `lo..=hi` is set; an empty range (`lo > hi`) holds none.
+///
+/// A key past the end of the bitmap cannot be judged and reads as set.
 #[must_use]
 pub fn any(words: &[u64], lo: u16, hi: u16) -> bool {
-    let _ = (words, lo, hi);
-    todo!("kernels")
+    if lo > hi {
+        return false;
+    }
+    let first_mask = u64::MAX << (lo & 63);
+    let last_mask = u64::MAX >> (63 - (hi & 63));
+    match words.get(usize::from(lo >> 6)..=usize::from(hi >> 6)) {
+        Some([only]) => only & first_mask & last_mask != 0,
+        Some([first, inner @ .., last]) => {
+            first & first_mask != 0 || last & last_mask != 0 || inner.iter().any(|&w| w != 0)
+        }
+        Some([]) | None => true,
+    }
 }
 
 /// The keys that are set, ascending.

@@ -1,33 +1,72 @@
+//! Hot path: no allocation, no lock, no syscall; a search reads at most `probes_max` words.
+//!
 //! bloomRF by one key or one range at a time, straight from the definition.
 //!
 //! `hashed` are the W hashed words, `top` the 1,024 words of the exact top 16 bits (empty where
 //! the layers have none). The word of a key in a layer is `mulhi32(hash, W)`, its bit the offset
 //! rotated by six other hash bits: any run of offsets stays one mask, and folding is exact.
+//!
+//! A word that is not there (no words at all, a top that is missing) reads as all ones: "found".
 
-use crate::{Answer, Layers};
+use super::bitmap;
+use crate::descent;
+use crate::hash::mix;
+use crate::{Answer, Layer, Layers};
 
-/// Inserts one key.
+/// Inserts one key of the domain. With an exact top, `top` has 1,024 words.
+#[inline]
 pub fn insert(layers: &Layers, hashed: &mut [u64], top: &mut [u64], key: u64) {
-    let _ = (layers, hashed, top, key);
-    todo!("kernels")
+    debug_assert!(key <= layers.key_max(), "key outside its domain");
+    for layer in layers.hashed() {
+        set(layer, hashed, key);
+    }
+    if layers.has_exact_top() {
+        top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
+    }
 }
 
-/// Inserts many keys, layer by layer semantics identical to [`insert`] of each.
+/// Inserts many keys; the filter afterwards equals that of [`insert`] of each.
+///
+/// A layer sees only the bits of a key above its start. Where they are those of the key before,
+/// that layer and all above it are done: sorted or repeated keys cost one or two layers each.
 pub fn insert_many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u64]) {
-    for &key in keys {
-        insert(layers, hashed, top, key);
+    let Some(&first) = keys.first() else { return };
+    insert(layers, hashed, top, first);
+    let mut last = first;
+    for &key in &keys[1..] {
+        debug_assert!(key <= layers.key_max(), "key outside its domain");
+        let changed = key ^ last;
+        last = key;
+        for layer in layers.hashed() {
+            if changed >> layer.start == 0 {
+                break;
+            }
+            set(layer, hashed, key);
+        }
+        if layers.has_exact_top() {
+            top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
+        }
     }
 }
 
 /// Whether `key` may have been inserted.
+#[inline]
 #[must_use]
 pub fn contains(layers: &Layers, hashed: &[u64], top: &[u64], key: u64) -> bool {
-    let _ = (layers, hashed, top, key);
-    todo!("kernels")
+    if key > layers.key_max() {
+        return true;
+    }
+    if layers.has_exact_top() && !any_exact(top, key >> 16, key >> 16) {
+        return false;
+    }
+    layers.hashed().iter().rev().all(|layer| covered(layer, hashed, key))
 }
 
-/// Whether any key of `lo..=hi` may have been inserted, by the two-path search; reads at most
-/// `probes_max` hashed words.
+/// Whether any key of `lo..=hi` may have been inserted, by the two-path search.
+///
+/// A range that may take more than `probes_max` hashed words is [`Answer::OverBudget`] whatever
+/// the filter holds: the question decides, so that every filter and every kernel says the same.
+/// An empty range (`lo > hi`) is absent; one that leaves the domain is "maybe".
 #[must_use]
 pub fn range(
     layers: &Layers,
@@ -37,6 +76,181 @@ pub fn range(
     hi: u64,
     probes_max: u32,
 ) -> Answer {
-    let _ = (layers, hashed, top, lo, hi, probes_max);
-    todo!("kernels")
+    if lo > hi {
+        return Answer::Absent;
+    }
+    if hi > layers.key_max() {
+        return Answer::Maybe;
+    }
+    if over_budget(layers, lo, hi, probes_max) {
+        return Answer::OverBudget;
+    }
+    let found = if layers.has_exact_top() {
+        search_below_top(layers.hashed(), hashed, top, lo, hi)
+    } else {
+        search(layers.hashed(), hashed, lo, hi)
+    };
+    if found { Answer::Maybe } else { Answer::Absent }
+}
+
+/// Whether the search may read more than `probes_max` hashed words.
+fn over_budget(layers: &Layers, lo: u64, hi: u64, probes_max: u32) -> bool {
+    // Below the highest layer a path reads a cover and two words; the highest takes the rest.
+    let below = 6 * layers.hashed().len() as u64;
+    let highest = match layers.hashed() {
+        [.., last] if !layers.has_exact_top() => (hi - lo) >> last.word_level(),
+        _ => 0,
+    };
+    below + highest + 4 > u64::from(probes_max)
+        && descent::probes(layers, lo, hi) > u64::from(probes_max)
+}
+
+/// The search under an exact top, which plays the highest layer.
+fn search_below_top(layers: &[Layer], hashed: &[u64], top: &[u64], lo: u64, hi: u64) -> bool {
+    let (a, b) = (lo >> 16, hi >> 16);
+    let (a_full, b_full) = (lo & 0xFFFF == 0, hi & 0xFFFF == 0xFFFF);
+    if a == b {
+        return any_exact(top, a, a) && (a_full && b_full || search(layers, hashed, lo, hi));
+    }
+    let from = if a_full { a } else { a + 1 };
+    let to = if b_full { b } else { b - 1 };
+    if from <= to && any_exact(top, from, to) {
+        return true;
+    }
+    let left = !a_full && any_exact(top, a, a);
+    let right = !b_full && any_exact(top, b, b);
+    follow(layers, hashed, lo, hi, left, right)
+}
+
+/// One covering interval after the other, from the highest layer down, until the ends part.
+fn search(layers: &[Layer], hashed: &[u64], lo: u64, hi: u64) -> bool {
+    for (index, layer) in layers.iter().enumerate().rev() {
+        let (a, b) = (lo >> layer.start, hi >> layer.start);
+        let (a_full, b_full) = whole_ends(layer, lo, hi);
+        if a == b {
+            if !covered(layer, hashed, lo) {
+                return false;
+            }
+            if a_full && b_full {
+                return true;
+            }
+            continue;
+        }
+        // `a < b`, so neither of these wraps.
+        let from = if a_full { a } else { a + 1 };
+        let to = if b_full { b } else { b - 1 };
+        if from <= to && any(layer, hashed, from, to) {
+            return true;
+        }
+        let left = !a_full && covered(layer, hashed, lo);
+        let right = !b_full && covered(layer, hashed, hi);
+        return follow(&layers[..index], hashed, lo, hi, left, right);
+    }
+    // Level 0 decides every range; were it not so, nothing would be proved.
+    true
+}
+
+/// The two paths below the layer at which the ends parted.
+fn follow(
+    layers: &[Layer],
+    hashed: &[u64],
+    lo: u64,
+    hi: u64,
+    mut left: bool,
+    mut right: bool,
+) -> bool {
+    for layer in layers.iter().rev() {
+        if !left && !right {
+            return false;
+        }
+        let (a, b) = (lo >> layer.start, hi >> layer.start);
+        let (a_full, b_full) = whole_ends(layer, lo, hi);
+        let children = (1u64 << layer.width) - 1;
+        if left {
+            let last = a | children;
+            if a_full {
+                if any(layer, hashed, a, last) {
+                    return true;
+                }
+                left = false;
+            } else {
+                if a < last && any(layer, hashed, a + 1, last) {
+                    return true;
+                }
+                left = covered(layer, hashed, lo);
+            }
+        }
+        if right {
+            let first = b & !children;
+            if b_full {
+                if any(layer, hashed, first, b) {
+                    return true;
+                }
+                right = false;
+            } else {
+                if first < b && any(layer, hashed, first, b - 1) {
+                    return true;
+                }
+                right = covered(layer, hashed, hi);
+            }
+        }
+    }
+    // At level 0 every interval is one key: both paths have ended.
+    left || right
+}
+
+/// Whether the range holds all of the interval of `lo`, and all of that of `hi`.
+#[inline]
+fn whole_ends(layer: &Layer, lo: u64, hi: u64) -> (bool, bool) {
+    let low = (1u64 << layer.start) - 1;
+    (lo & low == 0, hi & low == low)
+}
+
+/// Word and rotation of a group of intervals.
+#[inline]
+fn place(layer: &Layer, words: usize, group: u64) -> (usize, u32) {
+    let h = mix(group, layer.salt);
+    // `words` is below 2^32: the product fits, and the index is below `words`.
+    ((((h >> 32) * words as u64) >> 32) as usize, (h >> 8) as u32 & 63)
+}
+
+/// The bit of `key` in its word of `layer`, and that word.
+#[inline]
+fn bit(layer: &Layer, words: usize, key: u64) -> (usize, u64) {
+    let (word, rotation) = place(layer, words, key >> layer.word_level());
+    let offset = (key >> layer.start) & layer.offset_max();
+    (word, (1u64 << offset).rotate_left(rotation))
+}
+
+#[inline]
+fn set(layer: &Layer, hashed: &mut [u64], key: u64) {
+    let (word, bit) = bit(layer, hashed.len(), key);
+    hashed[word] |= bit;
+}
+
+/// Whether the interval of `key` in `layer` may hold a key.
+#[inline]
+fn covered(layer: &Layer, hashed: &[u64], key: u64) -> bool {
+    let (word, bit) = bit(layer, hashed.len(), key);
+    hashed.get(word).is_none_or(|w| w & bit != 0)
+}
+
+/// Whether any interval of `from..=to` of `layer` may hold a key.
+fn any(layer: &Layer, hashed: &[u64], from: u64, to: u64) -> bool {
+    let shift = u32::from(layer.width) - 1;
+    let (first, last) = (from >> shift, to >> shift);
+    (first..=last).any(|group| {
+        let low = if group == first { from & layer.offset_max() } else { 0 };
+        let high = if group == last { to & layer.offset_max() } else { layer.offset_max() };
+        let offsets = (u64::MAX << low) & (u64::MAX >> (63 - high));
+        let (word, rotation) = place(layer, hashed.len(), group);
+        hashed.get(word).is_none_or(|w| w & offsets.rotate_left(rotation) != 0)
+    })
+}
+
+/// Whether any of the upper 16 bits `from..=to` is in the exact top.
+#[inline]
+fn any_exact(top: &[u64], from: u64, to: u64) -> bool {
+    // A key of the domain has 32 bits, its upper half 16.
+    bitmap::any(top, from as u16, to as u16)
 }

@@ -1,3 +1,5 @@
+//! Hot path: no allocation, no lock, no syscall; one pass over the words.
+//!
 //! Whole-filter operations on plain words: merge, fold, fill.
 
 /// ORs `source` into `target`; both have the same length.
@@ -11,8 +13,18 @@ pub fn merge(target: &mut [u64], source: &[u64]) {
 /// Folds in place by ORing `factor` adjacent words into one; `factor` divides the length.
 /// `fold(build(W), f) == build(W / f)`, bit for bit.
 pub fn fold(words: &mut Vec<u64>, factor: usize) {
-    let _ = (words, factor);
-    todo!("kernels")
+    assert!(
+        factor > 0 && words.len().is_multiple_of(factor),
+        "{} words do not fold by {factor}",
+        words.len()
+    );
+    let folded = words.len() / factor;
+    for target in 0..folded {
+        // The first source is `target * factor >= target`: nothing is overwritten before it is read.
+        let sources = &words[target * factor..(target + 1) * factor];
+        words[target] = sources.iter().fold(0, |all, w| all | w);
+    }
+    words.truncate(folded);
 }
 
 /// Number of set bits.
