@@ -9,8 +9,8 @@ pub type BatchId = u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClusterId(pub u128);
 
-/// Hash of a canonical schema: any difference in version, names, types, byte order, padding and
-/// null rules, or key-map version gives another one, and means "no filter".
+/// Hash of a canonical schema: any difference in version, column names, types, offsets, byte
+/// order, padding and null rules, or key-map version gives another one, and means "no filter".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub u64);
 

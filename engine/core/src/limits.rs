@@ -21,6 +21,8 @@ pub const COLUMNS_MAX: usize = 256;
 pub const RECORD_BYTES_MAX: usize = 1_400;
 /// Bytes of a column name.
 pub const NAME_BYTES_MAX: usize = 64;
+/// Bytes of a schema file.
+pub const SCHEMA_TEXT_BYTES_MAX: usize = 256 << 10;
 
 /// Nodes (inner and leaves) of a predicate tree.
 pub const PREDICATE_NODES_MAX: usize = 1_024;

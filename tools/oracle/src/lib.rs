@@ -4,6 +4,7 @@
 //! record's bytes, its own three-valued logic. No key map, no hash, no rewriting. Slow and plain.
 #![forbid(unsafe_code)]
 
+mod compare;
 mod eval;
 mod value;
 

@@ -149,6 +149,14 @@ impl ColumnType {
         matches!(self, Self::F32 | Self::F64)
     }
 
+    /// Whether byte order means something: numbers of more than one byte.
+    #[must_use]
+    pub fn has_order(self) -> bool {
+        self.is_float()
+            || matches!(self, Self::U16 | Self::U32 | Self::U64)
+            || matches!(self, Self::I16 | Self::I32 | Self::I64 | Self::Timestamp(_))
+    }
+
     /// Class of the keys.
     #[must_use]
     pub fn key_class(self) -> KeyClass {

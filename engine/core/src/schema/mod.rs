@@ -1,14 +1,20 @@
 //! Schemas: how a fixed-size record is laid out, and which key each cell stands for.
 
 mod cell;
+mod check;
 mod column;
+mod fingerprint;
+mod keys;
 mod packet;
 mod parse;
+mod type_text;
 
 pub use cell::CellKey;
 pub use column::{ByteOrder, Column, ColumnType, KeyClass, TimeUnit};
-pub use packet::PacketFields;
+pub use keys::{Fit, KEY_MAP_VERSION, f32_key, f64_key, signed_key};
+pub use packet::{PACKET_RECORD_BYTES, PacketFields};
 pub use parse::SchemaError;
+pub use type_text::UnknownType;
 
 use crate::identity::Fingerprint;
 
