@@ -1,10 +1,12 @@
 //! Which filter each column gets, and how large it opens: fixed when a batch opens.
 
-use bloomrf_kernels::params::Budget;
+use bloomrf_kernels::params::{Budget, layers_for};
+use bloomrf_kernels::scalar::bitmap::{WORDS_8, WORDS_16};
+use bloomrf_kernels::scalar::blocked::{BLOCK_WORDS, K};
 use bloomrf_kernels::{Layers, SizeClasses};
 
 use super::FilterKind;
-use crate::schema::{Column, Schema};
+use crate::schema::{Column, KeyClass, Schema};
 
 /// The configured policy of a node.
 #[derive(Clone, Debug)]
@@ -34,10 +36,22 @@ pub struct OpenShape {
 
 impl FilterPolicy {
     /// The shape of `column` (ordinal `ordinal`) in a batch expected to hold `records` records.
+    ///
+    /// Allocates nothing: queues call it when a batch opens.
     #[must_use]
     pub fn open_shape(&self, ordinal: usize, column: &Column, records: u64) -> OpenShape {
-        let _ = (ordinal, column, records);
-        todo!("filter")
+        let kind = self.kind_of(ordinal, column);
+        let layers = match (kind, column.kind().key_class()) {
+            (FilterKind::BloomRf, KeyClass::Narrow { bits }) => Some(layers_for(bits, self.seed)),
+            _ => None,
+        };
+        let words = match kind {
+            FilterKind::None => 0,
+            FilterKind::Bitmap8 => WORDS_8 as u32,
+            FilterKind::Bitmap16 => WORDS_16 as u32,
+            FilterKind::BloomRf | FilterKind::Blocked => self.open_words(kind, records),
+        };
+        OpenShape { kind, layers, words, seed: self.seed }
     }
 
     /// The shapes of all columns.
@@ -45,4 +59,74 @@ impl FilterPolicy {
     pub fn open_shapes(&self, schema: &Schema, records: u64) -> Vec<OpenShape> {
         schema.columns().iter().enumerate().map(|(i, c)| self.open_shape(i, c, records)).collect()
     }
+
+    /// Kind of filter of `column` (ordinal `ordinal`): by its width, DESIGN's table.
+    #[must_use]
+    pub fn kind_of(&self, ordinal: usize, column: &Column) -> FilterKind {
+        if !self.filtered.get(ordinal).copied().unwrap_or(false) {
+            return FilterKind::None;
+        }
+        match column.kind().key_class() {
+            KeyClass::Narrow { bits: 8 } => FilterKind::Bitmap8,
+            KeyClass::Narrow { bits: 16 } => FilterKind::Bitmap16,
+            KeyClass::Narrow { .. } if self.budget.levels > 1 => FilterKind::BloomRf,
+            KeyClass::Narrow { .. } | KeyClass::Wide { .. } => FilterKind::Blocked,
+        }
+    }
+
+    /// The size class that pays for `records` records in a hashed filter of this kind: what a
+    /// sealed one may hold at most (W0 where the budget would need more).
+    #[must_use]
+    pub fn stored_words_max(&self, kind: FilterKind, records: u64) -> u32 {
+        self.class_at_least(kind, self.words_for(kind, records))
+    }
+
+    /// Fill up to which a sealed filter of this kind and these layers is folded.
+    pub(super) fn fill_target(&self, layers: Option<&Layers>) -> f64 {
+        match layers {
+            Some(layers) => self.budget.fill_target(layers.hashed().len()),
+            None => 1.0 - (-f64::from(K) / f64::from(self.budget.bits_per_key)).exp(),
+        }
+    }
+
+    /// The smallest class of at least 1.25 x the need that folds to the class of the need, so
+    /// that a batch of the expected size is stored at its budget.
+    fn open_words(&self, kind: FilterKind, records: u64) -> u32 {
+        let need = self.words_for(kind, records);
+        let stored = self.class_at_least(kind, need);
+        let roomy = need.saturating_add(need.div_ceil(4));
+        let granule = granule_of(kind) as u32;
+        self.sizes
+            .words()
+            .iter()
+            .rev()
+            .copied()
+            .find(|&w| u64::from(w) >= roomy && w % stored == 0 && w % granule == 0)
+            .unwrap_or_else(|| self.sizes.at_least(u64::MAX))
+    }
+
+    /// Words that the budget gives to `records` records, rounded up.
+    fn words_for(&self, kind: FilterKind, records: u64) -> u64 {
+        let bits = match kind {
+            FilterKind::Blocked => self.budget.bits_per_key,
+            _ => self.budget.bits_per_record(),
+        };
+        records.saturating_mul(u64::from(bits)).div_ceil(64).max(1)
+    }
+
+    fn class_at_least(&self, kind: FilterKind, words: u64) -> u32 {
+        let granule = granule_of(kind) as u32;
+        self.sizes
+            .words()
+            .iter()
+            .rev()
+            .copied()
+            .find(|&w| u64::from(w) >= words && w % granule == 0)
+            .unwrap_or_else(|| self.sizes.at_least(u64::MAX))
+    }
+}
+
+/// Words that stay together when a filter of this kind is folded.
+pub(super) fn granule_of(kind: FilterKind) -> usize {
+    if kind == FilterKind::Blocked { BLOCK_WORDS } else { 1 }
 }

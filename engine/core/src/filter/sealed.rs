@@ -1,6 +1,9 @@
 //! A sealed column: what the store keeps and a lookup reads. Immutable.
 
-use bloomrf_kernels::{Layers, Zone};
+use bloomrf_kernels::plan::TopBits;
+use bloomrf_kernels::scalar::blocked::K;
+use bloomrf_kernels::scalar::words::ones;
+use bloomrf_kernels::{Layers, Zone, hash};
 
 /// Kinds of presence filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,16 +93,119 @@ pub struct SealedColumn {
     pub filter: Filter,
 }
 
+impl ColumnFlags {
+    /// Adds what another share of the column saw.
+    pub fn merge(&mut self, other: ColumnFlags) {
+        self.has_value |= other.has_value;
+        self.has_null |= other.has_null;
+        self.has_nan |= other.has_nan;
+    }
+}
+
+impl Top16 {
+    /// The form that range plans read.
+    #[must_use]
+    pub fn view(&self) -> TopBits<'_> {
+        match self {
+            Top16::None => TopBits::None,
+            Top16::Bitmap(words) => TopBits::Bitmap(words),
+            Top16::List(list) => TopBits::List(list),
+        }
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Top16::None => 0,
+            Top16::Bitmap(words) => size_of_val(&**words),
+            Top16::List(list) => size_of_val(&**list),
+        }
+    }
+
+    /// Share of the 65,536 values that are present; 1 where nothing is kept.
+    fn density(&self) -> f64 {
+        let present = match self {
+            Top16::None => return 1.0,
+            Top16::Bitmap(words) => ones(words) as f64,
+            Top16::List(list) => list.len() as f64,
+        };
+        present / 65_536.0
+    }
+}
+
 impl Filter {
     /// Bytes of filter words held.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        todo!("filter")
+        match self {
+            Filter::None => 0,
+            Filter::Bitmap8(words) => size_of_val(words),
+            Filter::Bitmap16(words) => size_of_val(&**words),
+            Filter::List16(list) => size_of_val(&**list),
+            Filter::BloomRf { hashed, top, .. } => size_of_val(&**hashed) + top.bytes(),
+            Filter::Blocked { blocks, .. } => size_of_val(&**blocks),
+        }
     }
 
     /// Kind, for logs and `/batches`.
     #[must_use]
     pub fn kind(&self) -> FilterKind {
-        todo!("filter")
+        match self {
+            Filter::None => FilterKind::None,
+            Filter::Bitmap8(_) => FilterKind::Bitmap8,
+            Filter::Bitmap16(_) | Filter::List16(_) => FilterKind::Bitmap16,
+            Filter::BloomRf { .. } => FilterKind::BloomRf,
+            Filter::Blocked { .. } => FilterKind::Blocked,
+        }
     }
+
+    /// Share of the hashed bits (bitmaps: of the possible keys) that are set; `0..=1`.
+    #[must_use]
+    pub fn fill(&self) -> f64 {
+        match self {
+            Filter::None => 0.0,
+            Filter::Bitmap8(words) => fill_of(words),
+            Filter::Bitmap16(words) => fill_of(words),
+            Filter::List16(list) => list.len() as f64 / 65_536.0,
+            Filter::BloomRf { hashed, .. } => fill_of(hashed),
+            Filter::Blocked { blocks, .. } => fill_of(blocks),
+        }
+    }
+
+    /// Estimated false-positive rate of a point question with a random absent key: exact kinds 0,
+    /// no filter 1. Keys near stored ones fare worse (`layers` that they share cannot tell them
+    /// apart).
+    #[must_use]
+    pub fn fpr(&self) -> f64 {
+        match self {
+            Filter::None => 1.0,
+            Filter::Bitmap8(_) | Filter::Bitmap16(_) | Filter::List16(_) => 0.0,
+            Filter::BloomRf { layers, hashed, top } => {
+                fill_of(hashed).powf(layers.hashed().len() as f64) * top.density()
+            }
+            Filter::Blocked { blocks, .. } => fill_of(blocks).powf(f64::from(K)),
+        }
+    }
+}
+
+/// The zone map's key of a wide cell: its first 16 bytes, big-endian, padded right with zeros.
+#[inline]
+#[must_use]
+pub fn wide_zone_key(bytes: &[u8]) -> u128 {
+    let mut first = [0; 16];
+    let len = bytes.len().min(16);
+    first[..len].copy_from_slice(&bytes[..len]);
+    u128::from_be_bytes(first)
+}
+
+/// The hash of a narrow key in a blocked filter (LEVELS=1): of its eight little-endian bytes.
+#[inline]
+#[must_use]
+pub fn narrow_hash(key: u64, seed: u64) -> u64 {
+    hash::bytes(&key.to_le_bytes(), seed)
+}
+
+fn fill_of(words: &[u64]) -> f64 {
+    if words.is_empty() { 0.0 } else { ones(words) as f64 / (words.len() * 64) as f64 }
 }

@@ -1,0 +1,87 @@
+//! Folding: how far, and exactly. A fold by f ORs f adjacent words (blocks) into one; because a
+//! key's word is the upper half of `hash * W`, the result is bit for bit what a build at W / f
+//! would have been. Only whole factors fold, so every size here divides the one it came from.
+
+use bloomrf_kernels::SizeClasses;
+use bloomrf_kernels::scalar::{blocked, words};
+
+/// How far one sealed filter may be folded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoldLimits {
+    /// Fill that a fold must not be predicted to pass.
+    pub(super) fill_target: f64,
+    /// Words that the budget pays for: past it the filter is folded whatever its fill.
+    pub(super) words_max: u32,
+    /// Words that stay together (8 in a blocked filter, else 1).
+    pub(super) granule: usize,
+}
+
+/// Folds an open filter to what is stored of it.
+pub(super) fn fold_to_budget(filter: &mut Vec<u64>, sizes: &SizeClasses, limits: FoldLimits) {
+    loop {
+        let factor = factor_by_fill(filter, sizes, limits);
+        if factor <= 1 {
+            break;
+        }
+        fold_by(filter, factor, limits.granule);
+    }
+    let len = filter.len();
+    let max = limits.words_max as usize;
+    if len > max {
+        let paid = classes(sizes, len, limits.granule).find(|&words| words <= max);
+        fold_by(filter, paid.map_or(1, |words| len / words), limits.granule);
+    }
+}
+
+/// ORs `source` into `target`, folding whichever is larger: both to their greatest common size.
+/// Returns nothing; `target` keeps that size.
+pub(super) fn merge_folded(target: &mut Vec<u64>, source: &[u64], granule: usize) {
+    if target.len() == source.len() {
+        words::merge(target, source);
+        return;
+    }
+    let common = common_divisor(target.len(), source.len());
+    assert!(common > 0 && common % granule == 0, "open filters are whole blocks");
+    fold_by(target, target.len() / common, granule);
+    let span = granule * (source.len() / common);
+    for (at, &word) in source.iter().enumerate() {
+        target[at / span * granule + at % granule] |= word;
+    }
+}
+
+fn fold_by(filter: &mut Vec<u64>, factor: usize, granule: usize) {
+    match (factor, granule) {
+        (0 | 1, _) => {}
+        (_, 1) => words::fold(filter, factor),
+        _ => blocked::fold(filter, factor),
+    }
+}
+
+fn factor_by_fill(filter: &[u64], sizes: &SizeClasses, limits: FoldLimits) -> usize {
+    let ones = words::ones(filter);
+    if limits.granule == 1 {
+        return sizes.fold_factor(filter.len(), ones, limits.fill_target);
+    }
+    let fill = ones as f64 / (filter.len() * 64) as f64;
+    classes(sizes, filter.len(), limits.granule)
+        .map(|words| filter.len() / words)
+        .take_while(|&f| 1.0 - (1.0 - fill).powf(f as f64) <= limits.fill_target)
+        .last()
+        .unwrap_or(1)
+}
+
+/// The classes that `len` words fold to, largest first.
+fn classes(sizes: &SizeClasses, len: usize, granule: usize) -> impl Iterator<Item = usize> + '_ {
+    sizes
+        .words()
+        .iter()
+        .map(|&words| words as usize)
+        .filter(move |&words| len % words == 0 && words % granule == 0)
+}
+
+fn common_divisor(mut a: usize, mut b: usize) -> usize {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
