@@ -1,11 +1,18 @@
 //! One trait for everything that delivers datagrams to a poll loop: `udp` (sockets), `mem`
 //! (tests and simulation); the raw ones join them.
+//!
+//! Hot path: `rx_burst` does not allocate; work bounded by `BURST_MAX`.
 
 pub mod mem;
 pub mod udp;
 
+mod waker;
+
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
+
+pub use waker::Waker;
 
 use crate::Burst;
 
@@ -54,28 +61,15 @@ pub enum LinkError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Sending failed for good.
+    #[error("send to {target}: {source}")]
+    Send {
+        /// Where to.
+        target: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// Receiving failed.
     #[error("receive: {0}")]
     Receive(io::Error),
-}
-
-/// Ends a `wait` from another thread.
-#[derive(Clone, Debug)]
-pub struct Waker {
-    inner: WakerKind,
-}
-
-#[derive(Clone, Debug)]
-enum WakerKind {
-    /// No sleeping link behind it.
-    Nothing,
-}
-
-impl Waker {
-    /// Wakes the link.
-    pub fn wake(&self) {
-        match self.inner {
-            WakerKind::Nothing => todo!("netio"),
-        }
-    }
 }

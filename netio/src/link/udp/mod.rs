@@ -1,0 +1,151 @@
+//! UDP sockets: one per queue on one port (SO_REUSEPORT); multicast and broadcast joins; works
+//! unprivileged. Also the sender that a broadcaster uses.
+//!
+//! Hot path: one system call per datagram, no allocation, at most `BURST_MAX` calls per burst.
+//!
+//! What the kernel drops because a receive buffer is full is not told to a socket in a way that
+//! safe code can read per datagram; [`DropGauge`] reads the kernel's own count, off the poll core.
+//! Every such loss also shows as a gap in its batch, which is then never verified.
+
+mod drops;
+mod open;
+mod sender;
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use socket2::Socket;
+
+pub use drops::DropGauge;
+pub use sender::{SenderStats, UdpSender};
+
+use super::waker::WakeSource;
+use super::{Link, LinkError, LinkStats, Waker};
+use crate::Burst;
+use crate::burst::BURST_MAX;
+
+/// Most queues of one port.
+pub const QUEUES_MAX: usize = 64;
+
+/// Where and how to listen.
+#[derive(Clone, Debug)]
+pub struct UdpConfig {
+    /// Address and port; port 0 picks a free one (shared by all queues). With multicast groups, a
+    /// specific IPv4 address names the interface to join on (IPv6: the scope id does), and the
+    /// sockets listen on all addresses, without which a group's datagrams do not reach them.
+    pub listen: SocketAddr,
+    /// Multicast groups to join; of the same family as `listen`.
+    pub groups: Vec<IpAddr>,
+    /// Wanted receive buffer, bytes; what the system gives is reported by `describe`. 0 leaves
+    /// the system's default.
+    pub receive_buffer: usize,
+    /// Queues, `1..=QUEUES_MAX`: sockets on the same address. The kernel spreads unicast flows over
+    /// them by hash; multicast and broadcast datagrams go to queue `source port % queues`.
+    pub queues: usize,
+}
+
+/// A UDP receive queue.
+#[derive(Debug)]
+pub struct UdpLink {
+    socket: Socket,
+    wake: WakeSource,
+    local: SocketAddr,
+    queue: usize,
+    queues: usize,
+    buffer_wanted: usize,
+    buffer_granted: usize,
+    stats: LinkStats,
+}
+
+impl UdpLink {
+    /// Binds all queues. Port in use (also by a process that would share it), no permission, no
+    /// such address, no such group: an error that says so.
+    pub fn open(config: &UdpConfig) -> Result<Vec<UdpLink>, LinkError> {
+        open::open(config)
+    }
+
+    /// The address really bound.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Receive buffer, bytes: asked for, and granted.
+    #[must_use]
+    pub fn receive_buffer(&self) -> (usize, usize) {
+        (self.buffer_wanted, self.buffer_granted)
+    }
+
+    /// A reader of the kernel's drop count for this socket, for another thread.
+    #[must_use]
+    pub fn drop_gauge(&self) -> Option<DropGauge> {
+        DropGauge::of(&self.socket, self.local.is_ipv6())
+    }
+}
+
+impl Link for UdpLink {
+    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError> {
+        burst.clear();
+        // Bounded by calls, not by datagrams delivered: oversize ones must not hold the core.
+        for _ in 0..BURST_MAX {
+            let Some(buffer) = burst.next_buffer() else { break };
+            let room = buffer.len();
+            let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
+            match rustix::net::recv(&self.socket, buffer, flags) {
+                // With TRUNC the second number is the datagram's own length.
+                Ok((_, length)) if length > room => self.stats.oversize += 1,
+                Ok((length, _)) => {
+                    burst.commit(length);
+                    self.stats.received += 1;
+                    self.stats.bytes += length as u64;
+                }
+                Err(Errno::AGAIN) => break,
+                // Interrupted, or an ICMP answer to something sent from this port: not ours.
+                Err(Errno::INTR | Errno::CONNREFUSED) => {}
+                Err(errno) => return Err(LinkError::Receive(errno.into())),
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), LinkError> {
+        let timeout = timespec(timeout);
+        let mut sources =
+            [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.wake, PollFlags::IN)];
+        match rustix::event::poll(&mut sources, Some(&timeout)) {
+            Ok(_) if sources[1].revents().is_empty() => {}
+            Ok(_) => self.wake.drain(),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(LinkError::Receive(errno.into())),
+        }
+        Ok(())
+    }
+
+    fn waker(&self) -> Waker {
+        self.wake.waker()
+    }
+
+    fn stats(&self) -> LinkStats {
+        self.stats
+    }
+
+    fn describe(&self) -> String {
+        let UdpLink { local, queue, queues, buffer_wanted, buffer_granted, .. } = self;
+        format!(
+            "udp {local} queue {queue} of {queues}, receive buffer {buffer_granted} bytes \
+             ({buffer_wanted} asked for)"
+        )
+    }
+}
+
+/// A year is as good as for ever, and fits every system's field.
+fn timespec(timeout: Duration) -> Timespec {
+    let timeout = timeout.min(Duration::from_secs(365 * 86_400));
+    Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() }
+}
+
+#[cfg(test)]
+mod tests;
