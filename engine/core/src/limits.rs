@@ -30,6 +30,8 @@ pub const PREDICATE_NODES_MAX: usize = 1_024;
 pub const PREDICATE_DEPTH_MAX: usize = 32;
 /// Literals of one IN list.
 pub const IN_LIST_MAX: usize = 4_096;
+/// Literals of a whole predicate tree: each is normalised and hashed before the first probe.
+pub const LITERALS_MAX: usize = 4 * IN_LIST_MAX;
 /// Bytes of one literal.
 pub const LITERAL_BYTES_MAX: usize = RECORD_BYTES_MAX;
 

@@ -1,0 +1,93 @@
+//! The lookup request and its reply: the same bytes over UDP (one datagram) and TCP (length
+//! prefix of four bytes).
+//!
+//! Hot path: one allocation per list that a message really carries, no lock, no syscall. Every
+//! count is compared with its limit and with the bytes present before memory is reserved for it.
+//! A reply to n candidates is [`reply_bytes`]`(n)` long; over UDP it is never longer than its
+//! request ([`LookupReply::encode_datagram`]).
+
+mod candidates;
+mod reply;
+mod request;
+
+pub use candidates::{Candidates, IdRange};
+pub use reply::{LookupReply, LookupStatus, REPLY_BYTES_MIN, reply_bytes};
+pub use request::{LookupRequest, REQUEST_BYTES_MIN};
+
+use super::cursor::{Reader, Short};
+use crate::limits::LOOKUP_BYTES_MAX;
+
+/// First four bytes of every lookup message.
+pub const MAGIC: [u8; 4] = *b"BRFL";
+/// Version of the layout.
+pub const VERSION: u8 = 1;
+/// Bytes of the length that precedes a message over TCP.
+pub const PREFIX_BYTES: usize = 4;
+
+const REQUEST: u8 = 0x00;
+const REPLY: u8 = 0x80;
+const CRC_BYTES: usize = 4;
+
+/// Why a lookup message was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// Shorter or longer than it says, or longer than `LOOKUP_BYTES_MAX`.
+    Length,
+    /// Not ours.
+    Magic,
+    /// A version, flag, float order or status that this build does not speak.
+    Version,
+    /// CRC32C does not match.
+    Checksum,
+    /// A reply where a request was expected, or the reverse.
+    Direction,
+    /// A count above its limit.
+    Limit,
+    /// A candidate range past the last id, or a malformed list.
+    Candidates,
+    /// A malformed predicate.
+    Predicate,
+}
+
+impl From<Short> for LookupError {
+    fn from(Short: Short) -> Self {
+        Self::Length
+    }
+}
+
+/// Checks the length prefix of a message over TCP, before anything is buffered for it.
+pub fn message_bytes(prefix: [u8; PREFIX_BYTES]) -> Result<usize, LookupError> {
+    let bytes = u32::from_le_bytes(prefix) as usize;
+    if (REPLY_BYTES_MIN..=LOOKUP_BYTES_MAX).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(LookupError::Length)
+    }
+}
+
+/// Checks what every message has: length, magic, version, direction, and the CRC32C at its end.
+/// Returns a reader behind the direction byte, without the CRC.
+fn open(bytes: &[u8], bytes_min: usize, direction: u8) -> Result<Reader<'_>, LookupError> {
+    if bytes.len() < CRC_BYTES || bytes.len() > LOOKUP_BYTES_MAX {
+        return Err(LookupError::Length);
+    }
+    let (message, crc) = bytes.split_at(bytes.len() - CRC_BYTES);
+    let mut r = Reader::new(message);
+    if r.array()? != MAGIC {
+        return Err(LookupError::Magic);
+    }
+    if r.u8()? != VERSION {
+        return Err(LookupError::Version);
+    }
+    if r.u8()? != direction {
+        return Err(LookupError::Direction);
+    }
+    if bytes.len() < bytes_min {
+        return Err(LookupError::Length);
+    }
+    if Reader::new(crc).u32()? != crc32c::crc32c(message) {
+        return Err(LookupError::Checksum);
+    }
+    Ok(r)
+}
