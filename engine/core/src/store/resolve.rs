@@ -30,17 +30,27 @@ impl Snapshot {
         codes.clear();
         codes.resize(candidates.len(), NO_PLACE);
         match candidates {
-            Candidates::Range { first, count } => {
-                let from = self.index.partition_point(|entry| entry.0 < *first);
-                for (id, place) in &self.index[from..] {
-                    let offset = id - first;
-                    if offset >= u64::from(*count) {
-                        break;
-                    }
-                    codes[offset as usize] = place.code();
+            Candidates::Range { first, count } => self.resolve_range(*first, *count, codes),
+            Candidates::Ranges(ranges) => {
+                let mut at = 0;
+                for range in ranges {
+                    let end = at + range.count as usize;
+                    self.resolve_range(range.first, range.count, &mut codes[at..end]);
+                    at = end;
                 }
             }
             Candidates::List(ids) => self.resolve_list(ids, codes),
+        }
+    }
+
+    fn resolve_range(&self, first: BatchId, count: u32, codes: &mut [u32]) {
+        let from = self.index.partition_point(|entry| entry.0 < first);
+        for (id, place) in &self.index[from..] {
+            let offset = id - first;
+            if offset >= u64::from(count) {
+                break;
+            }
+            codes[offset as usize] = place.code();
         }
     }
 
