@@ -265,7 +265,8 @@ impl<'s> Connection<'s> {
             if verdict != Verdict::Verified {
                 tracing::warn!(batch = report.batch, ?verdict, "batch not verified");
             }
-            StreamMessage::Verdict { batch: report.batch, verdict }.encode(output);
+            let (batch, hash) = (report.batch, report.hash);
+            StreamMessage::Verdict { batch, hash, verdict }.encode(output);
             false
         });
     }
