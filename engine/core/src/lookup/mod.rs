@@ -8,7 +8,9 @@ pub mod evaluate;
 pub mod explain;
 pub mod normal;
 pub mod plan;
+mod walk;
+mod zone;
 
 pub use evaluate::{Evaluator, LookupConfig};
-pub use explain::{BatchExplain, Outcome};
-pub use normal::NoOpinion;
+pub use explain::{BatchExplain, LeafExplain, Outcome};
+pub use normal::{NoOpinion, Normal};
