@@ -1,16 +1,20 @@
 //! Evaluation of one lookup over a snapshot.
 //!
 //! Hot path: no lock, no syscall beyond the clock; work bounded by candidates x leaves x probes.
+//! `live` is loaded once per chunk. Zone maps settle what they can for the whole tree; only what
+//! they leave is asked of filters. When the time is over, the rest reads "found".
 
 use std::sync::Arc;
 
+use super::explain::{self, BatchExplain};
+use super::normal::Normal;
+use super::plan::Plan;
+use super::walk;
 use crate::env::Clock;
 use crate::identity::{ClusterId, Fingerprint};
 use crate::schema::Schema;
-use crate::store::Snapshot;
-use crate::wire::lookup::{LookupReply, LookupRequest};
-
-use super::explain::BatchExplain;
+use crate::store::{NO_PLACE, Place, Snapshot};
+use crate::wire::lookup::{LookupReply, LookupRequest, LookupStatus};
 
 /// What a responder needs to know.
 #[derive(Clone, Debug)]
@@ -29,13 +33,38 @@ pub struct LookupConfig {
 #[derive(Debug)]
 pub struct Evaluator {
     config: LookupConfig,
+    scratch: Scratch,
+}
+
+/// What one lookup works on; kept for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Place of every candidate, in the order sent.
+    pub(super) codes: Vec<u32>,
+    /// One per chunk of the snapshot.
+    pub(super) chunks: Vec<ChunkMasks>,
+}
+
+/// The slots of one chunk during one lookup.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ChunkMasks {
+    /// Asked about.
+    pub(super) asked: u64,
+    /// Asked about and usable: `live`, loaded once.
+    pub(super) live: u64,
+    /// Excluded because zone maps settle the whole tree.
+    pub(super) by_zone: u64,
+    /// Excluded with the help of a filter.
+    pub(super) by_filter: u64,
+    /// Looked at before the time was over.
+    pub(super) is_done: bool,
 }
 
 impl Evaluator {
     /// An evaluator for one schema epoch.
     #[must_use]
     pub fn new(config: LookupConfig) -> Self {
-        Evaluator { config }
+        Evaluator { config, scratch: Scratch::default() }
     }
 
     /// The schema's fingerprint.
@@ -51,18 +80,169 @@ impl Evaluator {
         snapshot: &Snapshot,
         clock: &dyn Clock,
     ) -> LookupReply {
-        let _ = (request, snapshot, clock);
-        todo!("lookup")
+        let start_ns = clock.now_ns();
+        let mut reply = empty_reply(request);
+        if self.is_foreign(request) {
+            reply.status = LookupStatus::OtherSchema;
+            reply.no_filter = reply.candidates;
+        } else {
+            let mut deadline = self.deadline(request, clock, start_ns);
+            let schema = Arc::clone(&self.config.schema);
+            let normal = Normal::new(&schema, &request.predicate, request.float_order);
+            let mut plan = Plan::new(normal.leaves.len(), self.config.probes_max);
+            self.scratch.run(request, snapshot, &normal, &mut plan, &mut deadline);
+            if deadline.is_over {
+                reply.status = LookupStatus::TimedOut;
+            }
+            self.scratch.scatter(&mut reply);
+        }
+        let used_us = clock.now_ns().saturating_sub(start_ns) / 1_000;
+        reply.micros = u32::try_from(used_us).unwrap_or(u32::MAX);
+        reply
     }
 
     /// The same question, with the reason for every candidate, in the order sent.
+    ///
+    /// Not for the responder: allocates a line per candidate and leaf.
     pub fn explain(
         &mut self,
         request: &LookupRequest,
         snapshot: &Snapshot,
         clock: &dyn Clock,
     ) -> Vec<BatchExplain> {
-        let _ = (request, snapshot, clock);
-        todo!("lookup")
+        if self.is_foreign(request) {
+            return explain::other_schema(request);
+        }
+        let mut deadline = self.deadline(request, clock, clock.now_ns());
+        let schema = Arc::clone(&self.config.schema);
+        let normal = Normal::new(&schema, &request.predicate, request.float_order);
+        let mut plan = Plan::new(normal.leaves.len(), self.config.probes_max);
+        self.scratch.run(request, snapshot, &normal, &mut plan, &mut deadline);
+        explain::all(&schema, request, snapshot, &normal, &mut plan, &self.scratch)
+    }
+
+    fn is_foreign(&self, request: &LookupRequest) -> bool {
+        request.cluster != self.config.cluster || request.fingerprint != self.fingerprint()
+    }
+
+    fn deadline<'c>(
+        &self,
+        request: &LookupRequest,
+        clock: &'c dyn Clock,
+        start_ns: u64,
+    ) -> Deadline<'c> {
+        let budget_us = match request.budget_us {
+            0 => self.config.budget_us,
+            asked => asked.min(self.config.budget_us),
+        };
+        let end_ns = start_ns.saturating_add(u64::from(budget_us) * 1_000);
+        Deadline { clock: Some(clock), end_ns, asked: 0, is_over: false }
     }
 }
+
+impl Scratch {
+    /// Walks the chunks; leaves the outcome in `chunks`.
+    fn run(
+        &mut self,
+        request: &LookupRequest,
+        snapshot: &Snapshot,
+        normal: &Normal<'_>,
+        plan: &mut Plan,
+        deadline: &mut Deadline<'_>,
+    ) {
+        snapshot.resolve(&request.candidates, &mut self.codes);
+        self.chunks.clear();
+        self.chunks.resize(snapshot.chunks().len(), ChunkMasks::default());
+        for place in self.codes.iter().filter(|&&code| code != NO_PLACE) {
+            let place = Place::from_code(*place);
+            self.chunks[place.chunk as usize].asked |= 1 << place.slot;
+        }
+        for (masks, chunk) in self.chunks.iter_mut().zip(snapshot.chunks()) {
+            if masks.asked == 0 {
+                continue;
+            }
+            masks.live = chunk.live() & masks.asked;
+            if masks.live == 0 || deadline.check() {
+                continue;
+            }
+            let left = walk::zone_mask(normal, &normal.root, chunk, masks.live);
+            masks.by_zone = masks.live & !left;
+            let found = walk::filter_mask(normal, &normal.root, chunk, left, plan, deadline);
+            if !deadline.is_over {
+                masks.by_filter = left & !found;
+                masks.is_done = true;
+            }
+        }
+    }
+
+    /// From slots back to candidates as sent: any order, duplicates each for themselves.
+    fn scatter(&self, reply: &mut LookupReply) {
+        for (i, &code) in self.codes.iter().enumerate() {
+            let (mut live, mut by_zone, mut by_filter) = (false, false, false);
+            if code != NO_PLACE {
+                let place = Place::from_code(code);
+                let masks = &self.chunks[place.chunk as usize];
+                let bit = |mask: u64| mask >> place.slot & 1 == 1;
+                (live, by_zone, by_filter) =
+                    (bit(masks.live), bit(masks.by_zone), bit(masks.by_filter));
+            }
+            reply.evaluated += u32::from(live);
+            reply.no_filter += u32::from(!live);
+            reply.excluded_zone_map += u32::from(by_zone);
+            reply.excluded_filter += u32::from(by_filter);
+            reply.excluded[i / 8] |= u8::from(by_zone || by_filter) << (i % 8);
+        }
+    }
+}
+
+/// The time budget of one lookup.
+pub(super) struct Deadline<'c> {
+    /// `None`: no budget.
+    clock: Option<&'c dyn Clock>,
+    end_ns: u64,
+    /// Questions to filters since the clock was last read.
+    asked: u32,
+    /// Once true, everything reads "found".
+    is_over: bool,
+}
+
+impl Deadline<'_> {
+    /// Time without end, for explanations of what was already decided.
+    pub(super) fn never() -> Self {
+        Deadline { clock: None, end_ns: u64::MAX, asked: 0, is_over: false }
+    }
+
+    /// Counts questions to filters; reads the clock after every `ASKED_MAX` of them.
+    #[inline]
+    pub(super) fn is_over_after(&mut self, questions: u32) -> bool {
+        self.asked += questions;
+        if self.asked >= ASKED_MAX { self.check() } else { self.is_over }
+    }
+
+    /// Reads the clock.
+    fn check(&mut self) -> bool {
+        self.asked = 0;
+        if let Some(clock) = self.clock {
+            self.is_over = self.is_over || clock.now_ns() >= self.end_ns;
+        }
+        self.is_over
+    }
+}
+
+fn empty_reply(request: &LookupRequest) -> LookupReply {
+    let candidates = request.candidates.len();
+    LookupReply {
+        query_id: request.query_id,
+        status: LookupStatus::Ok,
+        candidates: u32::try_from(candidates).unwrap_or(u32::MAX),
+        evaluated: 0,
+        no_filter: 0,
+        excluded_zone_map: 0,
+        excluded_filter: 0,
+        micros: 0,
+        excluded: vec![0; candidates.div_ceil(8)],
+    }
+}
+
+/// Questions to filters between two looks at the clock: 1-2 microseconds.
+const ASKED_MAX: u32 = 64;

@@ -1,7 +1,22 @@
-//! Why a batch is excluded, or why not.
+//! Why a batch is excluded, or why not: the tree once more, one candidate and leaf at a time.
+//!
+//! Cost: a line of text per candidate and leaf. It follows the masks of the lookup that it
+//! explains (the same `live`, the same chunks out of time), and must agree with its reply.
+//!
+//! Hot path: never on it; only the reasons are shared.
 
 use super::NoOpinion;
+use super::evaluate::{ChunkMasks, Deadline, Scratch};
+use super::normal::{Node, Normal};
+use super::plan::Plan;
+use super::walk::{self, Finding};
+use super::zone::ZoneFinding;
 use crate::identity::BatchId;
+use crate::query;
+use crate::schema::Schema;
+use crate::seal::SealedBatch;
+use crate::store::{NO_PLACE, Place, Snapshot};
+use crate::wire::lookup::LookupRequest;
 
 /// The outcome for one candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +29,14 @@ pub enum Outcome {
     MayMatch,
     /// Not excluded for want of an opinion.
     NoOpinion(NoOpinion),
+}
+
+impl Outcome {
+    /// Whether the batch need not be read.
+    #[must_use]
+    pub fn is_excluded(&self) -> bool {
+        matches!(self, Outcome::ExcludedZoneMap | Outcome::ExcludedFilter)
+    }
 }
 
 /// One candidate, explained.
@@ -37,3 +60,130 @@ pub struct LeafExplain {
     /// Whether the leaf may match in this batch.
     pub may_match: bool,
 }
+
+/// Every candidate of a request that is not for this node.
+pub(super) fn other_schema(request: &LookupRequest) -> Vec<BatchExplain> {
+    let outcome = Outcome::NoOpinion(NoOpinion::Schema);
+    let explain = |batch| BatchExplain { batch, outcome: outcome.clone(), leaves: Vec::new() };
+    request.candidates.iter().map(explain).collect()
+}
+
+/// Every candidate of the lookup that `scratch` holds the masks of.
+pub(super) fn all(
+    schema: &Schema,
+    request: &LookupRequest,
+    snapshot: &Snapshot,
+    normal: &Normal<'_>,
+    plan: &mut Plan,
+    scratch: &Scratch,
+) -> Vec<BatchExplain> {
+    let texts: Vec<String> = (0..normal.leaves.len()).map(|i| text(schema, normal, i)).collect();
+    let explain = |(batch, &code): (BatchId, &u32)| {
+        let absent = |why| (Outcome::NoOpinion(why), Vec::new());
+        let (outcome, findings) = match sealed(snapshot, scratch, code) {
+            None => absent(snapshot.absence(batch).into()),
+            Some((sealed, masks)) => one(normal, sealed, masks, plan),
+        };
+        let line = |(text, finding): (&String, Finding)| LeafExplain {
+            leaf: text.clone(),
+            by: decided_by(finding),
+            may_match: finding.may_match(),
+        };
+        BatchExplain { batch, outcome, leaves: texts.iter().zip(findings).map(line).collect() }
+    };
+    request.candidates.iter().zip(&scratch.codes).map(explain).collect()
+}
+
+/// The candidate's batch and the masks of its chunk, if it was live in that lookup.
+fn sealed<'s>(
+    snapshot: &'s Snapshot,
+    scratch: &'s Scratch,
+    code: u32,
+) -> Option<(&'s SealedBatch, &'s ChunkMasks)> {
+    if code == NO_PLACE {
+        return None;
+    }
+    let place = Place::from_code(code);
+    let masks = scratch.chunks.get(place.chunk as usize)?;
+    let is_live = masks.live >> place.slot & 1 == 1;
+    let chunk = snapshot.chunks().get(place.chunk as usize)?;
+    chunk.slot(place.slot as usize).filter(|_| is_live).map(|batch| (&**batch, masks))
+}
+
+/// One live batch: its outcome and what decided each leaf.
+fn one(
+    normal: &Normal<'_>,
+    batch: &SealedBatch,
+    masks: &ChunkMasks,
+    plan: &mut Plan,
+) -> (Outcome, Vec<Finding>) {
+    let zone: Vec<bool> = normal
+        .leaves
+        .iter()
+        .map(|leaf| walk::zone_finding(leaf, Some(batch)) != ZoneFinding::Absent)
+        .collect();
+    let mut never = Deadline::never();
+    let findings: Vec<Finding> = (0..normal.leaves.len())
+        .map(|leaf| walk::finding(normal, leaf, Some(batch), plan, &mut never))
+        .collect();
+    let was_looked_at = masks.is_done || masks.by_zone != 0;
+    let outcome = if was_looked_at && !holds(&normal.root, &|leaf| zone[leaf]) {
+        Outcome::ExcludedZoneMap
+    } else if !masks.is_done {
+        Outcome::NoOpinion(NoOpinion::Time)
+    } else if !holds(&normal.root, &|leaf| findings[leaf].may_match()) {
+        Outcome::ExcludedFilter
+    } else {
+        match want_of_opinion(&normal.root, &findings) {
+            Some(why) => Outcome::NoOpinion(why),
+            None => Outcome::MayMatch,
+        }
+    };
+    (outcome, findings)
+}
+
+/// The reason without which the batch would have been excluded, if there is one.
+fn want_of_opinion(root: &Node, findings: &[Finding]) -> Option<NoOpinion> {
+    let found = |leaf: usize| matches!(findings[leaf], Finding::Zone(true) | Finding::Filter(true));
+    if holds(root, &found) {
+        return None;
+    }
+    findings.iter().find_map(|finding| match finding {
+        Finding::NoOpinion(why) => Some(*why),
+        _ => None,
+    })
+}
+
+/// The tree over truth values of its leaves.
+fn holds(node: &Node, leaf: &impl Fn(usize) -> bool) -> bool {
+    match node {
+        Node::Leaf(index) => leaf(*index),
+        Node::All(parts) => parts.iter().all(|part| holds(part, leaf)),
+        Node::Any(parts) => parts.iter().any(|part| holds(part, leaf)),
+    }
+}
+
+fn decided_by(finding: Finding) -> String {
+    match finding {
+        Finding::Zone(_) => "zone map".to_owned(),
+        Finding::Filter(_) => "filter".to_owned(),
+        Finding::NoOpinion(why) => format!("no opinion: {why}"),
+    }
+}
+
+/// The leaf as WHERE text, cut where it is very long.
+fn text(schema: &Schema, normal: &Normal<'_>, leaf: usize) -> String {
+    let leaf = &normal.leaves[leaf];
+    let mut text = query::to_text(schema, leaf.stated);
+    if leaf.negated {
+        text = format!("NOT ({text})");
+    }
+    if let Some((end, _)) = text.char_indices().nth(TEXT_CHARS_MAX) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+/// Characters of a leaf's text.
+const TEXT_CHARS_MAX: usize = 200;

@@ -17,8 +17,6 @@ use crate::predicate::{FloatOrder, Predicate};
 use crate::schema::{Column, KeyClass, Schema};
 use crate::store::Absence;
 
-pub(super) use wide::zone_key;
-
 /// Why a leaf or a batch could not be decided. Shown by explain and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -204,9 +202,7 @@ fn test_of(column: &Column, leaf: &Predicate, negated: bool, order: FloatOrder) 
         Predicate::Compare { op, literal, .. } if narrow => {
             narrow::compare(kind, *op, literal, negated, order)
         }
-        Predicate::Between { low, high, .. } if narrow => {
-            narrow::between(kind, low, high, negated)
-        }
+        Predicate::Between { low, high, .. } if narrow => narrow::between(kind, low, high, negated),
         Predicate::In { list, .. } if narrow => narrow::in_list(kind, list, negated),
         Predicate::Compare { op, literal, .. } => wide::compare(kind, *op, literal, negated),
         Predicate::Between { low, high, .. } => wide::between(kind, low, high, negated),

@@ -5,6 +5,7 @@
 
 use super::Test;
 use super::narrow::negate;
+use crate::filter::wide_zone_key;
 use crate::predicate::{CompareOp, Literal};
 use crate::schema::ColumnType;
 
@@ -55,14 +56,6 @@ pub(super) fn in_list(kind: ColumnType, list: &[Literal], negated: bool) -> Test
     }
 }
 
-/// The zone map's key of a wide value: its first 16 bytes, padded right with zeros.
-pub(in crate::lookup) fn zone_key(value: &[u8]) -> u128 {
-    let mut key = [0; 16];
-    let bytes = value.len().min(16);
-    key[..bytes].copy_from_slice(&value[..bytes]);
-    u128::from_be_bytes(key)
-}
-
 /// Where a literal lies among the values of a column.
 struct Position<'l> {
     /// The literal without its padding.
@@ -94,7 +87,7 @@ impl<'l> Position<'l> {
     }
 
     fn zone(&self) -> u128 {
-        zone_key(&self.value)
+        wide_zone_key(&self.value)
     }
 
     /// Greatest zone key of the values below it.
