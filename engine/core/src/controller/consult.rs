@@ -1,19 +1,7 @@
-//! Building a lookup and judging its reply.
+//! Judging a reply: what cannot be checked is not used.
 
 use crate::identity::BatchId;
-use crate::wire::lookup::LookupRequest;
-
-/// `FERMIHDI_BLOOMRF_MODE`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// The node is not asked.
-    Off,
-    /// Asked, and its answer only recorded as `would_exclude`.
-    #[default]
-    Passive,
-    /// Excluded batches are not read.
-    Active,
-}
+use crate::wire::lookup::{LookupReply, LookupRequest, LookupStatus};
 
 /// Why a reply cannot be used: every batch is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,10 +32,50 @@ pub struct Consultation {
     pub no_filter: u32,
     /// Time inside the node, microseconds.
     pub micros: u32,
+    /// The node ran out of time: what it had not looked at reads "found".
+    pub timed_out: bool,
 }
 
 /// Checks reply bytes against the request they should answer.
+///
+/// The excluded ids are taken from the request, never from the reply, so that no reply can name a
+/// batch that was not asked about.
 pub fn check_reply(request: &LookupRequest, reply: &[u8]) -> Result<Consultation, Unusable> {
-    let _ = (request, reply);
-    todo!("controller")
+    let reply = LookupReply::parse(reply).map_err(|_| Unusable::Malformed)?;
+    if reply.query_id != request.query_id {
+        return Err(Unusable::OtherQuestion);
+    }
+    let timed_out = match reply.status {
+        LookupStatus::Ok => false,
+        LookupStatus::TimedOut => true,
+        _ => return Err(Unusable::Status),
+    };
+    if !counts_agree(&reply, request.candidates.len()) {
+        return Err(Unusable::Inconsistent);
+    }
+    let asked = request.candidates.iter().enumerate();
+    let excluded = asked.filter(|(i, _)| reply.is_excluded(*i)).map(|(_, id)| id).collect();
+    Ok(Consultation {
+        excluded,
+        excluded_zone_map: reply.excluded_zone_map,
+        excluded_filter: reply.excluded_filter,
+        no_filter: reply.no_filter,
+        micros: reply.micros,
+        timed_out,
+    })
+}
+
+fn counts_agree(reply: &LookupReply, asked: usize) -> bool {
+    let sum = |a: u32, b: u32| u64::from(a) + u64::from(b);
+    let excluded = sum(reply.excluded_zone_map, reply.excluded_filter);
+    let set_bits: u64 = reply.excluded.iter().map(|b| u64::from(b.count_ones())).sum();
+    // Bits past the last candidate are no candidate's: they must be zero.
+    let last = reply.excluded.last().copied().unwrap_or(0);
+    let past_the_end = if asked.is_multiple_of(8) { 0 } else { last >> (asked % 8) };
+    reply.candidates as usize == asked
+        && reply.excluded.len() == asked.div_ceil(8)
+        && past_the_end == 0
+        && sum(reply.evaluated, reply.no_filter) == asked as u64
+        && excluded == set_bits
+        && excluded <= u64::from(reply.evaluated)
 }

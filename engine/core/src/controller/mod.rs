@@ -1,6 +1,10 @@
-//! The cluster's side, for the SCC, the proxy and the SDK: modes, and the consult call that turns
-//! a reply into "read these", trusting nothing that it cannot check.
+//! The cluster's side, for the SCC, the proxy and the SDK: modes, the question as bytes, and the
+//! check that turns a reply into "read these", trusting nothing that it cannot check.
 
 mod consult;
+mod mode;
+mod question;
 
-pub use consult::{Consultation, Mode, Unusable, check_reply};
+pub use consult::{Consultation, Unusable, check_reply};
+pub use mode::{Mode, ModeError};
+pub use question::{Question, Transport, question};

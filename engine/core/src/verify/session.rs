@@ -1,9 +1,17 @@
 //! The node's side of the verification stream as a state machine: connected or not, it remembers
 //! what the SCC has not judged yet and sends it again after every reconnect.
+//!
+//! Invariants: at most `pending_max` reports are kept, one per batch; a verdict counts only for
+//! the very hash that is pending; what is to be sent is derived from the reports, so a peer that
+//! does not read cannot make output grow. The caller drains events after each call.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::{BatchHash, HashAlgorithm};
 use crate::identity::{BatchId, ClusterId, Fingerprint};
-use crate::wire::stream::{RefuseReason, StreamError, Verdict};
+use crate::wire::stream::{
+    PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamError, StreamMessage, Verdict,
+};
 
 /// Who the node is.
 #[derive(Clone, Debug)]
@@ -31,57 +39,222 @@ pub enum SessionEvent {
     Deleted(Vec<BatchId>),
     /// Too many unjudged batches: this one will never be verified.
     GivenUp(BatchId),
+    /// The ingest frames state another hash than the SCC elected: nothing will verify until both
+    /// are configured alike. Said once per connection.
+    OtherHash {
+        /// By the SCC.
+        elected: HashAlgorithm,
+        /// By the frames of a batch.
+        seen: HashAlgorithm,
+    },
 }
 
 /// The state machine. Feed it bytes, take bytes and events out.
 #[derive(Debug)]
 pub struct Session {
-    _private: (),
+    config: SessionConfig,
+    state: State,
+    decoder: StreamDecoder,
+    /// Unjudged reports by age.
+    reports: BTreeMap<u64, Report>,
+    age_of: HashMap<BatchId, u64>,
+    age_next: u64,
+    /// Reports of a lower age were sent on this connection.
+    sent_below: u64,
+    hello_due: bool,
+    other_hash_said: bool,
+    events: VecDeque<SessionEvent>,
+    verdicts_ignored: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Down,
+    /// Hello goes out, nothing came back yet.
+    Greeting,
+    Welcomed(HashAlgorithm),
+    Refused,
+    Broken(StreamError),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Report {
+    batch: BatchId,
+    records: u64,
+    hash: BatchHash,
 }
 
 impl Session {
     /// Not connected, nothing pending.
     #[must_use]
     pub fn new(config: SessionConfig) -> Self {
-        let _ = config;
-        todo!("verify")
+        Session {
+            config,
+            state: State::Down,
+            decoder: StreamDecoder::default(),
+            reports: BTreeMap::new(),
+            age_of: HashMap::new(),
+            age_next: 0,
+            sent_below: 0,
+            hello_due: false,
+            other_hash_said: false,
+            events: VecDeque::new(),
+            verdicts_ignored: 0,
+        }
     }
 
     /// A connection stands: queues Hello and every unjudged batch.
     pub fn on_connected(&mut self) {
-        todo!("verify")
+        self.on_disconnected();
+        self.state = State::Greeting;
+        self.hello_due = true;
     }
 
     /// The connection is gone; partial input is dropped.
     pub fn on_disconnected(&mut self) {
-        todo!("verify")
+        self.state = State::Down;
+        self.decoder = StreamDecoder::default();
+        self.sent_below = 0;
+        self.hello_due = false;
+        self.other_hash_said = false;
     }
 
-    /// Bytes from the SCC. An error means: close the connection.
+    /// Bytes from the SCC. An error means: close the connection. It is repeated until then.
     pub fn on_bytes(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
-        let _ = bytes;
-        todo!("verify")
+        if let State::Broken(error) = self.state {
+            return Err(error);
+        }
+        if self.state == State::Down {
+            return Ok(());
+        }
+        let outcome = self.take_bytes(bytes);
+        if let Err(error) = outcome {
+            self.state = State::Broken(error);
+        }
+        outcome
     }
 
-    /// A batch was sealed: report it now or after the next connect.
+    /// A batch was sealed: report it now or after the next connect. The same report again changes
+    /// nothing while it is unjudged; another hash for the same batch replaces the first, whose
+    /// verdict then counts no more. A judged batch may be offered again: after a Welcome the node
+    /// offers its stored ones, to learn what the SCC no longer holds.
     pub fn offer(&mut self, batch: BatchId, records: u64, hash: BatchHash) {
-        let _ = (batch, records, hash);
-        todo!("verify")
+        let report = Report { batch, records, hash };
+        if self.pending_report(batch) == Some(&report) {
+            return;
+        }
+        self.forget(batch);
+        self.reports.insert(self.age_next, report);
+        self.age_of.insert(batch, self.age_next);
+        self.age_next += 1;
+        if self.reports.len() > self.config.pending_max.max(1)
+            && let Some((_, oldest)) = self.reports.pop_first()
+        {
+            self.age_of.remove(&oldest.batch);
+            self.events.push_back(SessionEvent::GivenUp(oldest.batch));
+        }
+        self.compare_hashes();
     }
 
     /// Bytes to send, if any (taken out).
     pub fn take_output(&mut self) -> Vec<u8> {
-        todo!("verify")
+        let mut out = Vec::new();
+        if !matches!(self.state, State::Greeting | State::Welcomed(_)) {
+            return out;
+        }
+        if std::mem::take(&mut self.hello_due) {
+            let SessionConfig { cluster, fingerprint, ref node, .. } = self.config;
+            StreamMessage::Hello { cluster, fingerprint, node: node.clone() }.encode(&mut out);
+        }
+        for Report { batch, records, hash } in self.reports.range(self.sent_below..).map(|r| *r.1) {
+            StreamMessage::Seen { batch, records, hash }.encode(&mut out);
+        }
+        self.sent_below = self.age_next;
+        out
     }
 
     /// The next event.
     pub fn next_event(&mut self) -> Option<SessionEvent> {
-        todo!("verify")
+        self.events.pop_front()
     }
 
     /// Batches reported or to be reported that have no verdict yet.
     #[must_use]
     pub fn pending(&self) -> usize {
-        todo!("verify")
+        self.reports.len()
+    }
+
+    /// Verdicts that were ignored, since the start: of batches that are not pending, or of another
+    /// hash than the pending one.
+    #[must_use]
+    pub fn verdicts_ignored(&self) -> u64 {
+        self.verdicts_ignored
+    }
+
+    /// Whether the SCC has accepted us on the present connection.
+    #[must_use]
+    pub fn is_welcomed(&self) -> bool {
+        matches!(self.state, State::Welcomed(_))
+    }
+
+    fn take_bytes(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
+        for part in bytes.chunks(PUSH_BYTES_MAX) {
+            self.decoder.push(part);
+            while let Some(message) = self.decoder.next_message()? {
+                self.on_message(message)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn on_message(&mut self, message: StreamMessage) -> Result<(), StreamError> {
+        match (self.state, message) {
+            (State::Greeting, StreamMessage::Welcome { hash }) => {
+                self.state = State::Welcomed(hash);
+                self.events.push_back(SessionEvent::Welcome(hash));
+                self.compare_hashes();
+            }
+            (State::Greeting | State::Welcomed(_), StreamMessage::Refused { reason }) => {
+                self.state = State::Refused;
+                self.events.push_back(SessionEvent::Refused(reason));
+            }
+            (State::Welcomed(_), StreamMessage::Verdict { batch, hash, verdict }) => {
+                if self.pending_report(batch).is_some_and(|report| report.hash == hash) {
+                    self.forget(batch);
+                    self.events.push_back(SessionEvent::Judged(batch, verdict));
+                } else {
+                    self.verdicts_ignored += 1;
+                }
+            }
+            (State::Welcomed(_), StreamMessage::Deleted { batches }) => {
+                batches.iter().for_each(|batch| self.forget(*batch));
+                self.events.push_back(SessionEvent::Deleted(batches));
+            }
+            // Out of order, or a message that only nodes send.
+            _ => return Err(StreamError::Field),
+        }
+        Ok(())
+    }
+
+    fn pending_report(&self, batch: BatchId) -> Option<&Report> {
+        self.reports.get(self.age_of.get(&batch)?)
+    }
+
+    fn forget(&mut self, batch: BatchId) {
+        if let Some(age) = self.age_of.remove(&batch) {
+            self.reports.remove(&age);
+        }
+    }
+
+    fn compare_hashes(&mut self) {
+        let State::Welcomed(elected) = self.state else { return };
+        if self.other_hash_said {
+            return;
+        }
+        let mut seen = self.reports.values().map(|report| report.hash.algorithm);
+        if let Some(seen) = seen.find(|seen| *seen != elected) {
+            self.other_hash_said = true;
+            self.events.push_back(SessionEvent::OtherHash { elected, seen });
+        }
     }
 }
