@@ -14,6 +14,16 @@ pub const OPEN_BATCHES_MAX: usize = 2;
 pub const FRAMES_PER_BATCH_MAX: usize = 1 << 17;
 /// Records of one batch.
 pub const RECORDS_PER_BATCH_MAX: u64 = 1 << 26;
+/// Partials that a queue reserves at start: open, on their way to the sealer, and coming back.
+pub const PARTIALS_PER_QUEUE: usize = 16;
+/// Events that a queue keeps room for; CLOSE frames are refused past half of it.
+pub const QUEUE_EVENTS_MAX: usize = 64;
+/// Forgotten batches that a queue remembers, to refuse what comes late.
+pub const LATE_BATCHES_MAX: usize = 256;
+/// Batches that the sealer works on at once; past it the oldest is given up.
+pub const SEALING_BATCHES_MAX: usize = 8;
+/// Finished batches that the sealer remembers.
+pub const FINISHED_BATCHES_MAX: usize = 1_024;
 
 /// Columns of a schema.
 pub const COLUMNS_MAX: usize = 256;

@@ -34,7 +34,7 @@ pub(super) fn fold_to_budget(filter: &mut Vec<u64>, sizes: &SizeClasses, limits:
 }
 
 /// ORs `source` into `target`, folding whichever is larger: both to their greatest common size.
-/// Returns nothing; `target` keeps that size.
+/// `target` keeps that size.
 pub(super) fn merge_folded(target: &mut Vec<u64>, source: &[u64], granule: usize) {
     if target.len() == source.len() {
         words::merge(target, source);
@@ -59,15 +59,10 @@ fn fold_by(filter: &mut Vec<u64>, factor: usize, granule: usize) {
 
 fn factor_by_fill(filter: &[u64], sizes: &SizeClasses, limits: FoldLimits) -> usize {
     let ones = words::ones(filter);
-    if limits.granule == 1 {
-        return sizes.fold_factor(filter.len(), ones, limits.fill_target);
+    match limits.granule {
+        1 => sizes.fold_factor(filter.len(), ones, limits.fill_target),
+        _ => sizes.fold_factor_blocked(filter.len(), ones, limits.fill_target),
     }
-    let fill = ones as f64 / (filter.len() * 64) as f64;
-    classes(sizes, filter.len(), limits.granule)
-        .map(|words| filter.len() / words)
-        .take_while(|&f| 1.0 - (1.0 - fill).powf(f as f64) <= limits.fill_target)
-        .last()
-        .unwrap_or(1)
 }
 
 /// The classes that `len` words fold to, largest first.

@@ -115,14 +115,10 @@ impl FilterPolicy {
     }
 
     fn class_at_least(&self, kind: FilterKind, words: u64) -> u32 {
-        let granule = granule_of(kind) as u32;
-        self.sizes
-            .words()
-            .iter()
-            .rev()
-            .copied()
-            .find(|&w| u64::from(w) >= words && w % granule == 0)
-            .unwrap_or_else(|| self.sizes.at_least(u64::MAX))
+        match kind {
+            FilterKind::Blocked => self.sizes.at_least_blocked(words),
+            _ => self.sizes.at_least(words),
+        }
     }
 }
 

@@ -9,10 +9,14 @@ mod board;
 mod frames;
 mod partial;
 mod queue;
+mod recent;
 mod stats;
+mod totals;
 
 pub use board::OpenBoard;
-pub use frames::{FrameEntry, FrameTable};
+pub use frames::{FrameEntry, FrameTable, Offer};
 pub use partial::Partial;
 pub use queue::{IngestConfig, Queue, QueueCommand, QueueEvent};
+pub(crate) use recent::RecentBatches;
 pub use stats::{IngestStats, RefuseReason};
+pub use totals::BatchTotals;

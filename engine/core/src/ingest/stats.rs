@@ -1,4 +1,6 @@
-//! What came in and what became of it. frames in = ingested + duplicate + refused (by reason).
+//! What came in and what became of it: `frames_in = data + close + duplicate + sum(refused)`.
+//!
+//! Hot path: plain counters, no atomics.
 
 use crate::wire::frame::FrameError;
 
@@ -18,6 +20,8 @@ pub enum RefuseReason {
     Conflict,
     /// More frames in a batch than the table holds.
     Full,
+    /// No partial is free, or too many events wait: the sealer is behind.
+    Busy,
 }
 
 /// Counters of one queue. Plain numbers: the owner publishes copies.
@@ -39,14 +43,28 @@ pub struct IngestStats {
     pub bytes: u64,
 }
 
+impl IngestStats {
+    /// Frames refused, for whatever reason.
+    #[must_use]
+    pub fn refused_sum(&self) -> u64 {
+        self.refused.iter().sum()
+    }
+
+    /// Frames that are accounted for: equal to `frames_in`, always.
+    #[must_use]
+    pub fn accounted(&self) -> u64 {
+        self.data + self.close + self.duplicate + self.refused_sum()
+    }
+}
+
 impl RefuseReason {
     /// Number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
 
     /// All reasons with their metric labels, in index order.
     pub const LABELS: [&'static str; Self::COUNT] = [
         "length", "magic", "version", "checksum", "kind", "lane", "records", "cluster", "schema",
-        "late", "conflict", "full",
+        "late", "conflict", "full", "busy",
     ];
 
     /// Index into [`IngestStats::refused`] and [`RefuseReason::LABELS`].
@@ -65,6 +83,7 @@ impl RefuseReason {
             Self::Late => 9,
             Self::Conflict => 10,
             Self::Full => 11,
+            Self::Busy => 12,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod sealed;
 mod sealer;
+mod union;
 
 pub use sealed::SealedBatch;
 pub use sealer::{IncompleteReason, SealAction, Sealer, SealerConfig};

@@ -1,9 +1,17 @@
 //! The sealer: hears CLOSE from any queue, asks every queue for its share until the totals are
 //! met or the grace time is over, then seals or gives up.
+//!
+//! A batch is sealed once its union is whole and every queue has answered (a queue that has not
+//! may still hold a differing copy of a frame), or at the end of the grace time when it is whole.
+//! Bounded: `SEALING_BATCHES_MAX` batches, one question per queue and batch in flight.
+
+use std::collections::VecDeque;
 
 use super::SealedBatch;
+use super::union::{Coverage, Union};
 use crate::identity::BatchId;
-use crate::ingest::{IngestConfig, QueueCommand, QueueEvent};
+use crate::ingest::{BatchTotals, IngestConfig, Partial, QueueCommand, QueueEvent, RecentBatches};
+use crate::limits::{FINISHED_BATCHES_MAX, SEALING_BATCHES_MAX};
 
 /// How the sealer behaves.
 #[derive(Clone, Debug)]
@@ -46,37 +54,224 @@ pub enum SealAction {
 /// The sealer's state machine. No I/O, no clock of its own.
 #[derive(Debug)]
 pub struct Sealer {
-    _private: (),
+    config: SealerConfig,
+    /// Oldest first.
+    sealing: Vec<Sealing>,
+    /// Sealed or given up lately: what comes of them is ignored.
+    finished: RecentBatches,
+    actions: VecDeque<SealAction>,
+}
+
+/// One batch at work.
+#[derive(Debug)]
+struct Sealing {
+    batch: BatchId,
+    totals: Option<BatchTotals>,
+    union: Union,
+    queues: Vec<QueueState>,
+    deadline_ns: u64,
+    retry_at_ns: u64,
+}
+
+/// What is known of one queue's part in a batch.
+#[derive(Clone, Copy, Debug, Default)]
+struct QueueState {
+    /// A `Take` is on its way.
+    asked: bool,
+    /// It handed over its share, or said that it has none.
+    answered: bool,
 }
 
 impl Sealer {
     /// A sealer for a node.
     #[must_use]
     pub fn new(config: SealerConfig) -> Self {
-        let _ = config;
-        todo!("seal")
+        Sealer {
+            config,
+            sealing: Vec::with_capacity(SEALING_BATCHES_MAX),
+            finished: RecentBatches::new(FINISHED_BATCHES_MAX),
+            actions: VecDeque::new(),
+        }
     }
 
-    /// Takes an event of queue number `queue`.
+    /// Takes an event of queue number `queue` (below `SealerConfig::queues`).
     pub fn on_event(&mut self, queue: usize, event: QueueEvent, now_ns: u64) {
-        let _ = (queue, event, now_ns);
-        todo!("seal")
+        match event {
+            QueueEvent::Close { batch, totals } => self.on_close(batch, totals, now_ns),
+            QueueEvent::Taken { batch, partial } => self.on_taken(queue, batch, partial),
+            QueueEvent::Ended { batch, partial } => self.on_ended(queue, batch, partial, now_ns),
+        }
     }
 
     /// Called regularly: asks again, gives up what is overdue.
     pub fn on_tick(&mut self, now_ns: u64) {
-        let _ = now_ns;
-        todo!("seal")
+        while let Some(at) = self.sealing.iter().position(|s| s.deadline_ns <= now_ns) {
+            self.conclude(at);
+        }
+        for at in 0..self.sealing.len() {
+            let sealing = &mut self.sealing[at];
+            if sealing.totals.is_some() && sealing.retry_at_ns <= now_ns {
+                sealing.retry_at_ns = now_ns.saturating_add(self.config.retry_ns.max(1));
+                self.ask_queues(at);
+            }
+        }
     }
 
     /// The next thing to do.
     pub fn next_action(&mut self) -> Option<SealAction> {
-        todo!("seal")
+        self.actions.pop_front()
     }
 
     /// When `on_tick` has something to do next, if anything is open.
     #[must_use]
     pub fn next_tick_ns(&self) -> Option<u64> {
-        todo!("seal")
+        self.sealing
+            .iter()
+            .map(|s| match s.totals {
+                Some(_) => s.deadline_ns.min(s.retry_at_ns),
+                None => s.deadline_ns,
+            })
+            .min()
+    }
+
+    fn on_close(&mut self, batch: BatchId, totals: BatchTotals, now_ns: u64) {
+        let Some(at) = self.sealing_at(batch, now_ns) else { return };
+        let sealing = &mut self.sealing[at];
+        match sealing.totals {
+            Some(known) if known == totals => {}
+            Some(_) => self.give_up(at, IncompleteReason::Conflict),
+            None => {
+                sealing.totals = Some(totals);
+                sealing.deadline_ns = now_ns.saturating_add(self.config.grace_ns);
+                sealing.retry_at_ns = now_ns.saturating_add(self.config.retry_ns.max(1));
+                self.ask_queues(at);
+                self.advance(at);
+            }
+        }
+    }
+
+    fn on_taken(&mut self, queue: usize, batch: BatchId, partial: Option<Box<Partial>>) {
+        let Some(at) = self.sealing.iter().position(|s| s.batch == batch) else {
+            self.recycle(queue, partial);
+            return;
+        };
+        if let Some(state) = self.sealing[at].queues.get_mut(queue) {
+            *state = QueueState { asked: false, answered: true };
+        }
+        if let Some(partial) = partial {
+            let used = self.sealing[at].union.absorb(queue, partial);
+            self.recycle(queue, used);
+        }
+        self.advance(at);
+    }
+
+    fn on_ended(&mut self, queue: usize, batch: BatchId, partial: Box<Partial>, now_ns: u64) {
+        let Some(at) = self.sealing_at(batch, now_ns) else {
+            self.recycle(queue, Some(partial));
+            return;
+        };
+        let sealing = &mut self.sealing[at];
+        if let Some(state) = sealing.queues.get_mut(queue) {
+            // It refuses the batch from now on: there is nothing more to come from it.
+            state.answered = true;
+        }
+        let used = sealing.union.absorb(queue, partial);
+        self.recycle(queue, used);
+        self.advance(at);
+    }
+
+    /// The place of a batch at work; takes it up where it is new. `None` once it is finished.
+    fn sealing_at(&mut self, batch: BatchId, now_ns: u64) -> Option<usize> {
+        if let Some(at) = self.sealing.iter().position(|s| s.batch == batch) {
+            return Some(at);
+        }
+        if self.finished.contains(batch) {
+            return None;
+        }
+        if self.sealing.len() == SEALING_BATCHES_MAX {
+            self.conclude(0);
+        }
+        self.sealing.push(Sealing {
+            batch,
+            totals: None,
+            union: Union::default(),
+            queues: vec![QueueState::default(); self.config.queues],
+            deadline_ns: now_ns.saturating_add(self.config.grace_ns),
+            retry_at_ns: u64::MAX,
+        });
+        Some(self.sealing.len() - 1)
+    }
+
+    fn ask_queues(&mut self, at: usize) {
+        let sealing = &mut self.sealing[at];
+        for (queue, state) in sealing.queues.iter_mut().enumerate() {
+            if !state.asked {
+                state.asked = true;
+                let take = QueueCommand::Take(sealing.batch);
+                self.actions.push_back(SealAction::Queue(queue, take));
+            }
+        }
+    }
+
+    /// Seals or gives up a batch as soon as there is nothing to wait for.
+    fn advance(&mut self, at: usize) {
+        let sealing = &self.sealing[at];
+        if sealing.union.has_conflict() {
+            return self.give_up(at, IncompleteReason::Conflict);
+        }
+        let Some(totals) = &sealing.totals else { return };
+        match sealing.union.coverage(totals) {
+            Coverage::Missing => {}
+            Coverage::Whole if sealing.queues.iter().all(|state| state.answered) => self.seal(at),
+            Coverage::Whole => {}
+            Coverage::Conflict => self.give_up(at, IncompleteReason::Conflict),
+            Coverage::Rows => self.give_up(at, IncompleteReason::Rows),
+        }
+    }
+
+    /// Ends the wait for a batch: its time is over, or another needs its place.
+    fn conclude(&mut self, at: usize) {
+        let sealing = &self.sealing[at];
+        match sealing.totals.as_ref().map(|totals| sealing.union.coverage(totals)) {
+            Some(Coverage::Whole) => self.seal(at),
+            Some(Coverage::Missing) => self.give_up(at, IncompleteReason::Gap),
+            Some(Coverage::Conflict) => self.give_up(at, IncompleteReason::Conflict),
+            Some(Coverage::Rows) => self.give_up(at, IncompleteReason::Rows),
+            None => self.give_up(at, IncompleteReason::NoClose),
+        }
+    }
+
+    fn seal(&mut self, at: usize) {
+        let sealing = self.sealing.remove(at);
+        if let Some(totals) = &sealing.totals {
+            let sealed = sealing.union.seal(&self.config.ingest, sealing.batch, totals);
+            self.config.ingest.board.expect(sealed.records);
+            self.actions.push_back(SealAction::Sealed(Box::new(sealed)));
+        }
+        self.finish(sealing);
+    }
+
+    fn give_up(&mut self, at: usize, reason: IncompleteReason) {
+        let sealing = self.sealing.remove(at);
+        self.actions.push_back(SealAction::Incomplete(sealing.batch, reason));
+        self.finish(sealing);
+    }
+
+    fn finish(&mut self, sealing: Sealing) {
+        self.finished.insert(sealing.batch);
+        if let Some((queue, base)) = sealing.union.into_base() {
+            self.recycle(queue, Some(base));
+        }
+        for queue in 0..self.config.queues {
+            let forget = QueueCommand::Forget(sealing.batch);
+            self.actions.push_back(SealAction::Queue(queue, forget));
+        }
+    }
+
+    fn recycle(&mut self, queue: usize, partial: Option<Box<Partial>>) {
+        if let Some(partial) = partial {
+            let recycle = QueueCommand::Recycle(partial);
+            self.actions.push_back(SealAction::Queue(queue, recycle));
+        }
     }
 }
