@@ -179,7 +179,7 @@ impl Pcapng {
     }
 
     fn checked_length(&self, length: u32) -> Result<u32, Cut> {
-        if length < 12 || length % 4 != 0 {
+        if length < 12 || !length.is_multiple_of(4) {
             let reason = format!("a block of impossible length {length}: damaged");
             return Err(self.window.cut(reason));
         }
