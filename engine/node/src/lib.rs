@@ -2,7 +2,8 @@
 //! responder, the verification client, HTTP, real clock and disk.
 //!
 //! Threads: one ingest thread per queue (`poll`), one responder for UDP and one for TCP
-//! (`respond`), one control thread (`control`: seal, verify, HTTP).
+//! (`respond`), one seal thread of low priority and one control thread (`control`: verification
+//! stream, HTTP). The library only emits `tracing` events; who runs it installs a subscriber.
 #![forbid(unsafe_code)]
 
 pub mod config;
@@ -13,14 +14,24 @@ mod env;
 mod metrics;
 mod poll;
 mod respond;
+mod seed;
+mod shared;
+mod start;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 pub use config::{Config, ConfigError};
+pub use start::StartError;
+
+use shared::Shared;
+use start::Threads;
 
 /// A running node. Dropping it stops it.
 pub struct Node {
-    _private: (),
+    ports: NodePorts,
+    shared: Arc<Shared>,
+    threads: Threads,
 }
 
 /// Where a node really listens.
@@ -34,37 +45,27 @@ pub struct NodePorts {
     pub http: SocketAddr,
 }
 
-/// Why a node did not start: what, where, why, what to do.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// A setting is impossible.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-}
-
 impl Node {
     /// Starts all threads; returns when all sockets are bound.
     pub fn start(config: Config) -> Result<Self, StartError> {
-        let _ = config;
-        todo!("node")
+        start::start(config)
     }
 
     /// Where it listens.
     #[must_use]
     pub fn ports(&self) -> NodePorts {
-        todo!("node")
+        self.ports
     }
 
     /// Numbers, for the demo and tests: the same that `/metrics` shows.
     #[must_use]
     pub fn status(&self) -> NodeStatus {
-        todo!("node")
+        self.shared.status()
     }
 
     /// Stops all threads and waits for them.
-    pub fn stop(self) {
-        todo!("node")
+    pub fn stop(mut self) {
+        self.threads.stop();
     }
 }
 
@@ -77,7 +78,7 @@ pub struct NodeStatus {
     pub store: bloomrf_engine::store::StoreStats,
     /// Batches given up as incomplete.
     pub incomplete: u64,
-    /// Datagrams that the links know to be lost.
+    /// Datagrams that the links and the system know to be lost.
     pub dropped: u64,
     /// Verdicts of mismatch.
     pub verify_mismatch: u64,

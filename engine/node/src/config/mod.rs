@@ -22,6 +22,7 @@ use bloomrf_engine::verify::HashAlgorithm;
 
 pub use check::check_config;
 pub use error::ConfigError;
+pub(crate) use load::LOOKUP_PORT_OFFSET;
 pub use load::{Origin, Provenance, Setting};
 
 /// A complete, valid configuration.

@@ -1,1 +1,61 @@
-//! The control thread: seals, talks to the SCC, serves HTTP.
+//! Sealing, the verification stream, HTTP: what may take its time.
+//!
+//! The seal thread (of low priority) merges and folds; the control thread runs one small runtime
+//! with the SCC client and HTTP. Neither ever makes ingest or a lookup wait.
+
+mod http;
+mod scc;
+mod seal;
+mod warn;
+
+use std::sync::Arc;
+
+use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::verify::BatchHash;
+use tokio::sync::{mpsc, watch};
+
+use crate::shared::Shared;
+
+pub(crate) use seal::{QueuePort, SealLoop};
+
+/// A sealed batch on its way to the SCC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    /// Batch.
+    pub(crate) batch: BatchId,
+    /// Records.
+    pub(crate) records: u64,
+    /// What the node saw.
+    pub(crate) hash: BatchHash,
+}
+
+/// The control thread's own.
+pub(crate) struct ControlLoop {
+    /// Of the node.
+    pub(crate) shared: Arc<Shared>,
+    /// HTTP socket, bound and not blocking.
+    pub(crate) http: std::net::TcpListener,
+    /// From the sealer.
+    pub(crate) offers: mpsc::Receiver<Offer>,
+    /// Becomes true to end.
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+impl ControlLoop {
+    /// Runs until stopped.
+    pub(crate) fn run(self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => return tracing::error!(%error, "no control thread: no runtime"),
+        };
+        runtime.block_on(async {
+            let scc = scc::run(Arc::clone(&self.shared), self.offers, self.stop.clone());
+            let http = http::serve(self.shared, self.http, self.stop);
+            tokio::join!(scc, http);
+        });
+    }
+}
+
+/// Room for sealed batches on their way to the SCC client; past it the sealer waits.
+pub(crate) const OFFERS_MAX: usize = 256;

@@ -1,1 +1,129 @@
-//! Ingest poll loops: one pinned thread per queue.
+//! Ingest poll loops: one thread per queue joins a link to the engine.
+//!
+//! Hot path: no allocation, no lock per packet; one clock reading and one receive call per burst;
+//! work bounded by BURST_MAX. Counters leave as copies, at most once per `PUBLISH_NS` and when
+//! idle, through a lock that is only ever tried. When the ring to the sealer is full, the queue
+//! keeps its events and goes on: ingest never waits for anybody.
+
+mod counters;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
+use std::time::Duration;
+
+use bloomrf_engine::env::Clock;
+use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent};
+use bloomrf_netio::{Burst, Link};
+
+pub(crate) use counters::{QueueCounters, QueueNumbers};
+
+/// Everything one poll thread owns.
+pub(crate) struct PollLoop {
+    /// Where datagrams come from.
+    pub(crate) link: Box<dyn Link>,
+    /// What becomes of them.
+    pub(crate) queue: Queue,
+    /// From the sealer.
+    pub(crate) commands: rtrb::Consumer<QueueCommand>,
+    /// To the sealer.
+    pub(crate) events: rtrb::Producer<QueueEvent>,
+    /// The sealer's thread, to be woken.
+    pub(crate) sealer: Thread,
+    /// Copies of the counters, for metrics.
+    pub(crate) counters: Arc<QueueCounters>,
+    /// Time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Set to end the loop.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl PollLoop {
+    /// Runs until stopped.
+    pub(crate) fn run(mut self) {
+        let mut burst = Burst::new();
+        let mut failures = 0_u64;
+        let (mut tick_ns, mut publish_ns) = (0, 0);
+        while !self.stop.load(Ordering::Acquire) {
+            let now = self.clock.now_ns();
+            if let Err(error) = self.link.rx_burst(&mut burst) {
+                burst.clear();
+                failures += 1;
+                self.on_failure(failures, &error);
+            }
+            for datagram in burst.iter() {
+                self.queue.on_datagram(datagram, now);
+            }
+            let commanded = self.take_commands(now);
+            if now >= tick_ns {
+                self.queue.on_tick(now);
+                tick_ns = now + TICK_NS;
+            }
+            let ring_full = self.hand_over_events();
+            let idle = burst.is_empty() && !commanded;
+            if idle || now >= publish_ns {
+                self.counters.offer(self.numbers(failures));
+                publish_ns = now + PUBLISH_NS;
+            }
+            if idle {
+                let timeout = if ring_full { RING_RETRY } else { IDLE_WAIT };
+                if self.link.wait(timeout).is_err() {
+                    std::thread::sleep(RING_RETRY);
+                }
+            }
+        }
+        self.counters.store(self.numbers(failures));
+    }
+
+    fn take_commands(&mut self, now_ns: u64) -> bool {
+        let mut any = false;
+        while let Ok(command) = self.commands.pop() {
+            self.queue.on_command(command, now_ns);
+            any = true;
+        }
+        any
+    }
+
+    /// Moves events to the sealer while there is room; true where it ran out.
+    fn hand_over_events(&mut self) -> bool {
+        let mut any = false;
+        let full = loop {
+            if self.events.is_full() {
+                break true;
+            }
+            let Some(event) = self.queue.next_event() else { break false };
+            // There is room: this thread is the ring's only producer.
+            any |= self.events.push(event).is_ok();
+        };
+        if any || full {
+            self.sealer.unpark();
+        }
+        full
+    }
+
+    fn numbers(&self, failures: u64) -> QueueNumbers {
+        QueueNumbers { ingest: *self.queue.stats(), link: self.link.stats(), failures }
+    }
+
+    #[cold]
+    fn on_failure(&self, failures: u64, error: &bloomrf_netio::LinkError) {
+        if failures.is_power_of_two() {
+            let link = self.link.describe();
+            tracing::error!(link, failures, %error, "receiving failed; trying again");
+        }
+        std::thread::sleep(RING_RETRY);
+    }
+}
+
+/// Room for events of one queue on their way to the sealer.
+pub(crate) const EVENTS_MAX: usize = 64;
+/// Room for commands to one queue.
+pub(crate) const COMMANDS_MAX: usize = 64;
+/// Between two calls of `on_tick`, nanoseconds.
+const TICK_NS: u64 = 5_000_000;
+/// Between two copies of the counters under load, nanoseconds.
+const PUBLISH_NS: u64 = 100_000_000;
+/// Longest sleep of an idle queue.
+const IDLE_WAIT: Duration = Duration::from_millis(50);
+/// Sleep of an idle queue whose ring to the sealer is full, or whose link fails.
+const RING_RETRY: Duration = Duration::from_millis(1);

@@ -1,0 +1,117 @@
+//! `/batches`: what the store holds, with kind, fill and estimated FPR of every column.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use bloomrf_engine::filter::{FilterKind, SealedColumn};
+use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::seal::SealedBatch;
+use bloomrf_engine::store::BatchState;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::refuse;
+use crate::shared::Shared;
+
+/// Which batches to list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    /// Smallest id.
+    #[serde(default)]
+    first: BatchId,
+    /// Most batches.
+    #[serde(default = "limit_default")]
+    limit: usize,
+}
+
+/// Ascending by id, from `first`, at most `limit`; `next` says where to go on.
+pub(super) async fn list(
+    State(shared): State<Arc<Shared>>,
+    page: Result<Query<Page>, axum::extract::rejection::QueryRejection>,
+) -> Response {
+    let Query(page) = match page {
+        Ok(page) => page,
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, error.body_text()),
+    };
+    if !(1..=LIMIT_MAX).contains(&page.limit) {
+        let message = format!("limit = {}: expected 1 to {LIMIT_MAX}", page.limit);
+        return refuse(StatusCode::BAD_REQUEST, message);
+    }
+    let (mut held, stats) = {
+        let store = shared.store();
+        (store.list(), store.stats())
+    };
+    held.retain(|(batch, _)| batch.batch >= page.first);
+    held.sort_by_key(|(batch, _)| batch.batch);
+    let next = held.get(page.limit).map(|(batch, _)| batch.batch);
+    held.truncate(page.limit);
+    let mut batches = Vec::with_capacity(held.len());
+    for (batch, state) in &held {
+        batches.push(describe(&shared, batch, *state));
+        // Counting bits takes a while: the SCC's verdicts come first.
+        tokio::task::yield_now().await;
+    }
+    Json(json!({
+        "verified": stats.verified,
+        "pending": stats.pending,
+        "rejected": stats.rejected,
+        "evicted": stats.evicted,
+        "bytes": stats.bytes,
+        "bytes_limit": shared.config.arena_bytes,
+        "batches": batches,
+        "next": next,
+    }))
+    .into_response()
+}
+
+fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState) -> Value {
+    let names = shared.schema.columns().iter();
+    let columns: Vec<Value> =
+        names.zip(&batch.columns).map(|(c, sealed)| describe_column(c.name(), sealed)).collect();
+    json!({
+        "id": batch.batch,
+        "state": match state {
+            BatchState::Pending => "pending",
+            BatchState::Verified => "verified",
+            BatchState::Rejected => "rejected",
+        },
+        "records": batch.records,
+        "bytes": batch.filter_bytes(),
+        "columns": columns,
+    })
+}
+
+fn describe_column(name: &str, column: &SealedColumn) -> Value {
+    json!({
+        "name": name,
+        "kind": kind_label(column.filter.kind()),
+        "bytes": column.filter.bytes(),
+        "fill": column.filter.fill(),
+        "fpr": column.filter.fpr(),
+        "has_value": column.flags.has_value,
+        "has_null": column.flags.has_null,
+        "has_nan": column.flags.has_nan,
+    })
+}
+
+/// Name of a kind of filter.
+fn kind_label(kind: FilterKind) -> &'static str {
+    match kind {
+        FilterKind::None => "none",
+        FilterKind::Bitmap8 => "bitmap8",
+        FilterKind::Bitmap16 => "bitmap16",
+        FilterKind::BloomRf => "bloomrf",
+        FilterKind::Blocked => "blocked",
+    }
+}
+
+fn limit_default() -> usize {
+    64
+}
+
+/// Most batches of one page.
+const LIMIT_MAX: usize = 1_024;

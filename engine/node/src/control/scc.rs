@@ -1,0 +1,219 @@
+//! The client of the verification stream: connects, reports sealed batches, applies verdicts.
+//! Runs on the control thread; without an SCC every batch stays pending and nothing is excluded.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bloomrf_engine::verify::{Session, SessionConfig, SessionEvent};
+use bloomrf_engine::wire::stream::Verdict;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{sleep, timeout};
+
+use super::Offer;
+use crate::shared::Shared;
+
+/// Serves the stream until the node stops.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    mut offers: mpsc::Receiver<Offer>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let Some(address) = shared.config.scc else {
+        tracing::warn!("no SCC is configured: no batch will be verified, none excluded");
+        // Keep taking offers, so that the sealer never waits.
+        tokio::select! {
+            () = stopped(&mut stop) => {}
+            () = async { while offers.recv().await.is_some() {} } => {}
+        }
+        return;
+    };
+    let session = Session::new(SessionConfig {
+        cluster: shared.config.cluster,
+        fingerprint: shared.schema.fingerprint(),
+        node: shared.config.node_name.clone(),
+        // The store remembers no more batches than this either.
+        pending_max: shared.config.retain_batches,
+    });
+    let client = Client { shared, session, offers, stop, address, backoff: BACKOFF_MIN };
+    client.run().await;
+}
+
+struct Client {
+    shared: Arc<Shared>,
+    session: Session,
+    offers: mpsc::Receiver<Offer>,
+    stop: watch::Receiver<bool>,
+    address: SocketAddr,
+    backoff: Duration,
+}
+
+/// Waits until the node is to stop, or is gone.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// The node stops.
+struct Stopped;
+
+impl Client {
+    async fn run(mut self) {
+        let mut failures = 0_u64;
+        loop {
+            let connect = timeout(CONNECT_MAX, TcpStream::connect(self.address));
+            let Ok(connected) = self.meanwhile(connect).await else { return };
+            let outcome = match connected {
+                Ok(Ok(stream)) => self.converse(stream).await,
+                Ok(Err(error)) => Ok(error.to_string()),
+                Err(_) => Ok("no answer to the connection request".to_owned()),
+            };
+            let Ok(reason) = outcome else { return };
+            self.shared.metrics.seal.scc_connected.set(0);
+            failures += 1;
+            if failures.is_power_of_two() {
+                let (scc, pending) = (self.address, self.session.pending());
+                tracing::warn!(%scc, reason, pending, "no verification stream; trying again");
+            }
+            let pause = sleep(self.backoff);
+            if self.meanwhile(pause).await.is_err() {
+                return;
+            }
+            self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
+        }
+    }
+
+    /// Waits for something else and takes offers meanwhile.
+    async fn meanwhile<F: Future>(&mut self, wait: F) -> Result<F::Output, Stopped> {
+        tokio::pin!(wait);
+        loop {
+            tokio::select! {
+                biased;
+                () = stopped(&mut self.stop) => return Err(Stopped),
+                offer = self.offers.recv() => self.take(offer.ok_or(Stopped)?),
+                output = &mut wait => return Ok(output),
+            }
+        }
+    }
+
+    fn take(&mut self, offer: Offer) {
+        self.session.offer(offer.batch, offer.records, offer.hash);
+        self.on_events();
+    }
+
+    /// One connection, to its end; the reason why it ended.
+    async fn converse(&mut self, mut stream: TcpStream) -> Result<String, Stopped> {
+        keep_alive(&stream);
+        self.session.on_connected();
+        let ended = self.exchange(&mut stream).await;
+        self.session.on_disconnected();
+        self.on_events();
+        ended
+    }
+
+    async fn exchange(&mut self, stream: &mut TcpStream) -> Result<String, Stopped> {
+        let mut buffer = vec![0; READ_BYTES];
+        loop {
+            let output = self.session.take_output();
+            if !output.is_empty() {
+                let write = timeout(WRITE_MAX, stream.write_all(&output));
+                match self.meanwhile(write).await? {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(error)) => return Ok(error.to_string()),
+                    Err(_) => return Ok("it does not read what we send".to_owned()),
+                }
+            }
+            let read = tokio::select! {
+                biased;
+                () = stopped(&mut self.stop) => return Err(Stopped),
+                offer = self.offers.recv() => {
+                    self.take(offer.ok_or(Stopped)?);
+                    continue;
+                }
+                read = stream.read(&mut buffer) => read,
+            };
+            let bytes = match read {
+                Ok(0) => return Ok("it closed the connection".to_owned()),
+                Ok(length) => buffer.get(..length).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Ok(error.to_string()),
+            };
+            if let Err(error) = self.session.on_bytes(bytes) {
+                return Ok(format!("broken stream: {error:?}"));
+            }
+            if self.on_events() {
+                return Ok("it refused us".to_owned());
+            }
+        }
+    }
+
+    /// Applies what the session has learned; true where the SCC refused us.
+    fn on_events(&mut self) -> bool {
+        let mut refused = false;
+        while let Some(event) = self.session.next_event() {
+            match event {
+                SessionEvent::Welcome(hash) => {
+                    self.backoff = BACKOFF_MIN;
+                    self.shared.metrics.seal.scc_connected.set(1);
+                    let (scc, expected) = (self.address, self.shared.config.chain_hash);
+                    tracing::info!(%scc, chain_hash = ?hash, "welcomed by the SCC");
+                    if hash != expected {
+                        tracing::warn!(?expected, elected = ?hash, "another chain hash is elected");
+                    }
+                }
+                SessionEvent::Refused(reason) => {
+                    refused = true;
+                    self.backoff = BACKOFF_MAX;
+                    tracing::error!(scc = %self.address, ?reason, "the SCC refused this node");
+                }
+                SessionEvent::Judged(batch, verdict) => {
+                    if verdict == Verdict::Mismatch {
+                        self.shared.metrics.seal.verify_mismatch.inc();
+                        tracing::warn!(batch, "the SCC has another hash: filter rejected");
+                    }
+                    let held = self.shared.store().judge(batch, verdict);
+                    tracing::debug!(batch, ?verdict, held, "judged");
+                }
+                SessionEvent::OtherHash { elected, seen } => {
+                    tracing::error!(
+                        ?elected,
+                        ?seen,
+                        "the broadcaster uses another chain hash than the SCC elected: no batch \
+                         will be verified"
+                    );
+                }
+                SessionEvent::Deleted(batches) => {
+                    self.shared.store().delete(&batches);
+                    tracing::debug!(batches = batches.len(), "deleted on word of the SCC");
+                }
+                SessionEvent::GivenUp(batch) => {
+                    tracing::warn!(batch, "too many unjudged batches: never to be verified");
+                }
+            }
+        }
+        refused
+    }
+}
+
+/// Notices an SCC that vanished without a word. Without the right to set it, a write will.
+fn keep_alive(stream: &TcpStream) {
+    let probes = socket2::TcpKeepalive::new()
+        .with_time(Duration::from_secs(10))
+        .with_interval(Duration::from_secs(5));
+    let _ = socket2::SockRef::from(stream).set_tcp_keepalive(&probes);
+    let _ = stream.set_nodelay(true);
+}
+
+/// First pause after a lost or failed connection; doubled up to the longest.
+const BACKOFF_MIN: Duration = Duration::from_millis(100);
+/// Longest pause, and the one after a refusal.
+const BACKOFF_MAX: Duration = Duration::from_secs(5);
+/// Longest wait for a connection.
+const CONNECT_MAX: Duration = Duration::from_secs(3);
+/// Longest wait for the SCC to take what we send.
+const WRITE_MAX: Duration = Duration::from_secs(10);
+/// Bytes read at once.
+const READ_BYTES: usize = 16 << 10;

@@ -1,0 +1,192 @@
+//! The seal thread: joins the sealer's state machine to the queues' rings, the store and the SCC
+//! client.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::ingest::{QueueCommand, QueueEvent};
+use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer};
+use bloomrf_netio::Waker;
+use tokio::sync::mpsc;
+
+use super::Offer;
+use super::warn::SizeWarnings;
+use crate::metrics::incomplete_label;
+use crate::shared::Shared;
+
+/// The sealer's end of one queue.
+pub(crate) struct QueuePort {
+    /// From the queue.
+    pub(crate) events: rtrb::Consumer<QueueEvent>,
+    /// To the queue.
+    pub(crate) commands: rtrb::Producer<QueueCommand>,
+    /// Ends the queue's sleep.
+    pub(crate) waker: Waker,
+    /// Commands that found the ring full.
+    pub(crate) backlog: VecDeque<QueueCommand>,
+}
+
+/// Everything the seal thread owns.
+pub(crate) struct SealLoop {
+    shared: Arc<Shared>,
+    sealer: Sealer,
+    queues: Vec<QueuePort>,
+    offers: mpsc::Sender<Offer>,
+    warnings: SizeWarnings,
+    /// When the first CLOSE of a batch was seen, nanoseconds.
+    closed_ns: HashMap<BatchId, u64>,
+}
+
+impl SealLoop {
+    /// A loop over all queues.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        sealer: Sealer,
+        queues: Vec<QueuePort>,
+        offers: mpsc::Sender<Offer>,
+    ) -> Self {
+        let warnings = SizeWarnings::new(&shared.config);
+        SealLoop { shared, sealer, queues, offers, warnings, closed_ns: HashMap::new() }
+    }
+
+    /// Runs until stopped.
+    pub(crate) fn run(mut self) {
+        // Of this thread alone. Without the right to be nice it is merely less polite.
+        let _ = rustix::process::nice(SEAL_NICENESS);
+        while !self.shared.stopping() {
+            let busy = self.take_events();
+            let now = self.shared.clock.now_ns();
+            if self.sealer.next_tick_ns().is_some_and(|due| due <= now) {
+                self.sealer.on_tick(now);
+            }
+            let acted = self.act();
+            let waiting = self.flush_commands();
+            if !busy && !acted {
+                std::thread::park_timeout(self.sleep(waiting));
+            }
+        }
+    }
+
+    fn take_events(&mut self) -> bool {
+        let mut any = false;
+        for index in 0..self.queues.len() {
+            // A ring's worth per turn: no queue starves the others.
+            for _ in 0..crate::poll::EVENTS_MAX {
+                let port = self.queues.get_mut(index);
+                let Some(Ok(event)) = port.map(|p| p.events.pop()) else { break };
+                let now = self.shared.clock.now_ns();
+                if let QueueEvent::Close { batch, .. } = &event
+                    && self.closed_ns.len() < CLOSED_MAX
+                {
+                    self.closed_ns.entry(*batch).or_insert(now);
+                }
+                self.sealer.on_event(index, event, now);
+                any = true;
+            }
+        }
+        any
+    }
+
+    fn act(&mut self) -> bool {
+        let mut any = false;
+        while let Some(action) = self.sealer.next_action() {
+            any = true;
+            match action {
+                SealAction::Queue(index, command) => self.command(index, command),
+                SealAction::Sealed(batch) => self.on_sealed(*batch),
+                SealAction::Incomplete(batch, reason) => {
+                    self.closed_ns.remove(&batch);
+                    self.shared.metrics.seal.incomplete(reason);
+                    let reason = incomplete_label(reason);
+                    tracing::warn!(batch, reason, "batch given up: it has no filter");
+                }
+            }
+        }
+        any
+    }
+
+    fn command(&mut self, index: usize, command: QueueCommand) {
+        let Some(port) = self.queues.get_mut(index) else { return };
+        // The sealer asks again: only questions may be dropped.
+        let question = matches!(command, QueueCommand::Take(_));
+        if !question || port.backlog.len() < BACKLOG_MAX {
+            port.backlog.push_back(command);
+        }
+    }
+
+    /// Moves commands into the rings and wakes the queues; true where a ring is still full.
+    fn flush_commands(&mut self) -> bool {
+        let mut waiting = false;
+        for port in &mut self.queues {
+            let mut any = false;
+            while !port.commands.is_full() {
+                let Some(command) = port.backlog.pop_front() else { break };
+                any |= port.commands.push(command).is_ok();
+            }
+            if any {
+                port.waker.wake();
+            }
+            waiting |= !port.backlog.is_empty();
+        }
+        waiting
+    }
+
+    fn on_sealed(&mut self, batch: SealedBatch) {
+        let now = self.shared.clock.now_ns();
+        let closed = self.closed_ns.remove(&batch.batch).unwrap_or(now);
+        let seconds = now.saturating_sub(closed) as f64 / 1e9;
+        self.shared.metrics.seal.sealed.inc();
+        self.shared.metrics.seal.seconds.observe(seconds);
+        log_closed(&batch, seconds);
+        self.warnings.look_at(&batch);
+        let offer = Offer { batch: batch.batch, records: batch.records, hash: batch.hash };
+        let evicted = self.shared.store().insert(Arc::new(batch));
+        if evicted.contains(&offer.batch) {
+            tracing::warn!(batch = offer.batch, "batch is larger than the whole arena: no filter");
+            return;
+        }
+        if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
+            tracing::debug!(first, last, batches = evicted.len(), "evicted the oldest batches");
+        }
+        // Fails only when the control thread has ended, and the node with it.
+        let _ = self.offers.blocking_send(offer);
+    }
+
+    fn sleep(&self, waiting: bool) -> Duration {
+        if waiting {
+            return BACKLOG_RETRY;
+        }
+        let now = self.shared.clock.now_ns();
+        let due = self.sealer.next_tick_ns().map(|due| due.saturating_sub(now));
+        due.map_or(IDLE_WAIT, |ns| Duration::from_nanos(ns).min(IDLE_WAIT))
+    }
+}
+
+fn log_closed(batch: &SealedBatch, seconds: f64) {
+    let kinds: Vec<String> =
+        batch.columns.iter().map(|c| format!("{:?}", c.filter.kind())).collect();
+    let hash: String = batch.hash.digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
+    tracing::info!(
+        batch = batch.batch,
+        records = batch.records,
+        filter_bytes = batch.filter_bytes(),
+        hash,
+        hash_algorithm = ?batch.hash.algorithm,
+        kinds = kinds.join(","),
+        seal_ms = (seconds * 1e3) as u64,
+        "batch closed"
+    );
+}
+
+/// Niceness added to the seal thread: after ingest, lookups and control.
+const SEAL_NICENESS: i32 = 10;
+/// Longest sleep; events wake the thread earlier.
+const IDLE_WAIT: Duration = Duration::from_millis(100);
+/// Sleep while a command ring is full.
+const BACKLOG_RETRY: Duration = Duration::from_millis(1);
+/// Commands waiting for one queue beyond which questions are dropped.
+const BACKLOG_MAX: usize = 256;
+/// Batches whose CLOSE is remembered.
+const CLOSED_MAX: usize = 64;

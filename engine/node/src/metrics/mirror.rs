@@ -1,0 +1,117 @@
+//! Numbers that others count for themselves, copied in when `/metrics` is asked.
+
+use std::sync::{Mutex, PoisonError};
+
+use bloomrf_engine::ingest::RefuseReason;
+use bloomrf_engine::store::StoreStats;
+use prometheus::{IntCounter, IntGauge};
+
+use super::Register;
+use crate::poll::QueueNumbers;
+
+/// Numbers of one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Sum over the queues.
+    pub(crate) queues: QueueNumbers,
+    /// Datagrams that the system dropped before our sockets.
+    pub(crate) socket_dropped: u64,
+    /// Of the store.
+    pub(crate) store: StoreStats,
+    /// Configured size of the arena, bytes.
+    pub(crate) arena_bytes: usize,
+}
+
+/// The copies.
+pub(super) struct Mirror {
+    /// One scrape at a time: a counter is moved by its difference.
+    turn: Mutex<()>,
+    verified: IntGauge,
+    pending: IntGauge,
+    rejected: IntCounter,
+    evicted: IntCounter,
+    bytes: IntGauge,
+    arena_bytes_limit: IntGauge,
+    frames_in: IntCounter,
+    frames_data: IntCounter,
+    frames_close: IntCounter,
+    frames_duplicate: IntCounter,
+    frames_refused: Vec<IntCounter>,
+    frames_dropped: Vec<IntCounter>,
+    records_in: IntCounter,
+    record_bytes_in: IntCounter,
+    receive_failures: IntCounter,
+}
+
+impl Mirror {
+    pub(super) fn new(register: &Register<'_>) -> Result<Self, prometheus::Error> {
+        let counter = |name, help| register.counter(name, help);
+        let gauge = |name, help| register.gauge(name, help);
+        Ok(Mirror {
+            turn: Mutex::new(()),
+            verified: gauge("filters_verified", "Batches whose filters may be consulted.")?,
+            pending: gauge("filters_pending", "Batches sealed and not judged by the SCC yet.")?,
+            rejected: counter("filters_rejected", "Batches whose filters the SCC refused.")?,
+            evicted: counter("filters_evicted", "Batches whose filters were evicted.")?,
+            bytes: gauge("filters_bytes", "Bytes of filters held, dead slots included.")?,
+            arena_bytes_limit: gauge("arena_bytes_limit", "Bytes of filters allowed.")?,
+            frames_in: counter(
+                "frames_in",
+                "Frames arrived = data + close + duplicate + refused + dropped.",
+            )?,
+            frames_data: counter("frames_data", "DATA frames whose records were inserted.")?,
+            frames_close: counter("frames_close", "CLOSE frames taken.")?,
+            frames_duplicate: counter("frames_duplicate", "Equal second copies, ignored.")?,
+            frames_refused: register.counters(
+                "frames_refused",
+                "Frames refused, by reason.",
+                "reason",
+                &RefuseReason::LABELS,
+            )?,
+            frames_dropped: register.counters(
+                "frames_dropped",
+                "Frames lost before they were looked at, by place, as far as it is told.",
+                "place",
+                &["socket", "link", "oversize"],
+            )?,
+            records_in: counter("records_in", "Records inserted into open filters.")?,
+            record_bytes_in: counter("record_bytes_in", "Bytes of the records inserted.")?,
+            receive_failures: counter("receive_failures", "Receive calls that failed.")?,
+        })
+    }
+
+    pub(super) fn refresh(&self, moment: &Moment) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let Moment { queues, socket_dropped, store, arena_bytes } = moment;
+        set(&self.verified, store.verified);
+        set(&self.pending, store.pending);
+        set(&self.bytes, store.bytes);
+        set(&self.arena_bytes_limit, *arena_bytes as u64);
+        advance(&self.rejected, store.rejected);
+        advance(&self.evicted, store.evicted);
+        let (ingest, link) = (&queues.ingest, &queues.link);
+        let dropped = [*socket_dropped, link.dropped, link.oversize];
+        advance(&self.frames_in, ingest.frames_in + dropped.iter().sum::<u64>());
+        advance(&self.frames_data, ingest.data);
+        advance(&self.frames_close, ingest.close);
+        advance(&self.frames_duplicate, ingest.duplicate);
+        for (counter, &value) in self.frames_refused.iter().zip(&ingest.refused) {
+            advance(counter, value);
+        }
+        for (counter, value) in self.frames_dropped.iter().zip(dropped) {
+            advance(counter, value);
+        }
+        advance(&self.records_in, ingest.records);
+        advance(&self.record_bytes_in, ingest.bytes);
+        advance(&self.receive_failures, queues.failures);
+    }
+}
+
+fn set(gauge: &IntGauge, value: u64) {
+    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+}
+
+/// A counter only goes forward.
+fn advance(counter: &IntCounter, value: u64) {
+    counter.inc_by(value.saturating_sub(counter.get()));
+}

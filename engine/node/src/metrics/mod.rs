@@ -1,0 +1,97 @@
+//! Prometheus metrics, all named `fermihdi_bloomrf_*`, without a `_total` suffix.
+//!
+//! Threads that must not wait count in atomics ([`LookupMetrics`], [`SealMetrics`]); what the
+//! poll loops and the store count for themselves is copied in when somebody asks ([`Mirror`]).
+
+mod lookup;
+mod mirror;
+mod seal;
+
+use mirror::Mirror;
+use prometheus::core::Collector;
+use prometheus::{Opts, Registry, TextEncoder};
+
+pub(crate) use lookup::{
+    LookupMetrics, LookupRefusal, NoOpinionCounts, no_opinion_index, no_opinion_label, status_label,
+};
+pub(crate) use mirror::Moment;
+pub(crate) use seal::{SealMetrics, incomplete_label};
+
+/// All metrics of one node. Every node has its own registry: several may live in one process.
+pub(crate) struct Metrics {
+    registry: Registry,
+    mirror: Mirror,
+    /// Counted by the responders.
+    pub(crate) lookup: LookupMetrics,
+    /// Counted by sealer and verification client.
+    pub(crate) seal: SealMetrics,
+}
+
+impl Metrics {
+    /// All metrics, at zero.
+    pub(crate) fn new() -> Result<Self, prometheus::Error> {
+        let registry = Registry::new();
+        let register = Register { registry: &registry };
+        let mirror = Mirror::new(&register)?;
+        let lookup = LookupMetrics::new(&register)?;
+        let seal = SealMetrics::new(&register)?;
+        Ok(Metrics { registry, mirror, lookup, seal })
+    }
+
+    /// The text that `/metrics` answers, with the numbers of this moment.
+    pub(crate) fn encode(&self, moment: &Moment) -> Result<String, prometheus::Error> {
+        self.mirror.refresh(moment);
+        TextEncoder::new().encode_to_string(&self.registry.gather())
+    }
+}
+
+/// Makes metrics and registers them.
+struct Register<'a> {
+    registry: &'a Registry,
+}
+
+impl Register<'_> {
+    fn opts(name: &str, help: &str) -> Opts {
+        Opts::new(format!("fermihdi_bloomrf_{name}"), help)
+    }
+
+    fn add<C: Collector + Clone + 'static>(
+        &self,
+        made: Result<C, prometheus::Error>,
+    ) -> Result<C, prometheus::Error> {
+        let metric = made?;
+        self.registry.register(Box::new(metric.clone()))?;
+        Ok(metric)
+    }
+
+    fn counter(&self, name: &str, help: &str) -> Result<prometheus::IntCounter, prometheus::Error> {
+        self.add(prometheus::IntCounter::with_opts(Self::opts(name, help)))
+    }
+
+    fn gauge(&self, name: &str, help: &str) -> Result<prometheus::IntGauge, prometheus::Error> {
+        self.add(prometheus::IntGauge::with_opts(Self::opts(name, help)))
+    }
+
+    fn histogram(
+        &self,
+        name: &str,
+        help: &str,
+        buckets: Vec<f64>,
+    ) -> Result<prometheus::Histogram, prometheus::Error> {
+        let opts = prometheus::HistogramOpts::from(Self::opts(name, help)).buckets(buckets);
+        self.add(prometheus::Histogram::with_opts(opts))
+    }
+
+    /// One counter per value of `label`, resolved once so that counting never takes a lock.
+    fn counters(
+        &self,
+        name: &str,
+        help: &str,
+        label: &str,
+        values: &[&str],
+    ) -> Result<Vec<prometheus::IntCounter>, prometheus::Error> {
+        let all = prometheus::IntCounterVec::new(Self::opts(name, help), &[label]);
+        let all = self.add(all)?;
+        Ok(values.iter().map(|value| all.with_label_values(&[value])).collect())
+    }
+}

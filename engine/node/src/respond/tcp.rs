@@ -1,0 +1,164 @@
+//! Lookups over TCP: a length of four bytes, little-endian, before each message and each reply.
+//!
+//! Hot path: no lock. Bounded in every way: connections, message length, memory of unfinished
+//! messages, and time (to begin a message, to finish it, to take a reply). One thread, one small
+//! runtime of its own, which nothing else can delay.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bloomrf_engine::limits::LOOKUP_BYTES_MAX;
+use bloomrf_engine::wire::lookup::LookupError;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::LocalSet;
+use tokio::time::timeout;
+
+use super::Responder;
+use crate::metrics::LookupRefusal;
+use crate::shared::Shared;
+
+/// The TCP responder thread's own.
+pub(crate) struct TcpResponder {
+    /// Bound and not blocking.
+    pub(crate) listener: std::net::TcpListener,
+    /// Of the node.
+    pub(crate) shared: Arc<Shared>,
+    /// Becomes true to end.
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+/// What all connections of the thread share.
+struct Desk {
+    responder: RefCell<Responder>,
+    shared: Arc<Shared>,
+    seats: Arc<Semaphore>,
+    long_messages: Semaphore,
+}
+
+impl TcpResponder {
+    /// Answers until stopped.
+    pub(crate) fn run(self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        match runtime {
+            Ok(runtime) => LocalSet::new().block_on(&runtime, self.serve()),
+            Err(error) => tracing::error!(%error, "no lookups over TCP: no runtime"),
+        }
+    }
+
+    async fn serve(mut self) {
+        let listener = match TcpListener::from_std(self.listener) {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!(%error, "no lookups over TCP: no listener"),
+        };
+        let desk = Rc::new(Desk {
+            responder: RefCell::new(Responder::new(Arc::clone(&self.shared))),
+            shared: self.shared,
+            seats: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            long_messages: Semaphore::new(LONG_MESSAGES_MAX),
+        });
+        loop {
+            tokio::select! {
+                _ = self.stop.wait_for(|stop| *stop) => return,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => Rc::clone(&desk).seat(stream),
+                    // Out of file descriptors: give others time to close theirs.
+                    Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
+                },
+            }
+        }
+    }
+}
+
+impl Desk {
+    /// Serves a connection in a task of its own, if there is a free seat; closes it otherwise.
+    fn seat(self: Rc<Self>, stream: TcpStream) {
+        let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() else {
+            self.shared.metrics.lookup.refused(LookupRefusal::Connection);
+            return;
+        };
+        tokio::task::spawn_local(async move {
+            let _seat = seat;
+            self.shared.metrics.lookup.connections.inc();
+            if let Err(refusal) = self.converse(stream).await {
+                self.shared.metrics.lookup.refused(refusal);
+            }
+            self.shared.metrics.lookup.connections.dec();
+        });
+    }
+
+    /// Message after message, until the asker closes, dawdles or errs.
+    async fn converse(&self, mut stream: TcpStream) -> Result<(), LookupRefusal> {
+        let _ = stream.set_nodelay(true);
+        let (mut message, mut reply) = (Vec::new(), Vec::new());
+        loop {
+            let mut prefix = [0; 4];
+            match timeout(IDLE_MAX, stream.read_exact(&mut prefix)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(_)) => return Ok(()),
+                Err(_) => return Err(LookupRefusal::Connection),
+            }
+            let length = u32::from_le_bytes(prefix) as usize;
+            if length > LOOKUP_BYTES_MAX {
+                return Err(LookupRefusal::Malformed(LookupError::Length));
+            }
+            let read = self.read_message(&mut stream, length, &mut message);
+            match timeout(MESSAGE_MAX, read).await {
+                Ok(Ok(())) => {}
+                _ => return Err(LookupRefusal::Connection),
+            }
+            self.responder.borrow_mut().answer(&message, LOOKUP_BYTES_MAX, &mut reply)?;
+            let prefix = u32::try_from(reply.len()).unwrap_or(0).to_le_bytes();
+            let write = async {
+                stream.write_all(&prefix).await?;
+                stream.write_all(&reply).await
+            };
+            match timeout(MESSAGE_MAX, write).await {
+                Ok(Ok(())) => {}
+                _ => return Err(LookupRefusal::Connection),
+            }
+            if message.capacity() > SHORT_MESSAGE_BYTES {
+                message = Vec::new();
+            }
+            // Another connection's turn, however fast this one asks.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Reads `length` bytes; memory grows with what really arrives, and only few connections at a
+    /// time may hold a long message.
+    async fn read_message(
+        &self,
+        stream: &mut TcpStream,
+        length: usize,
+        message: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        message.clear();
+        let _permit = match length > SHORT_MESSAGE_BYTES {
+            true => Some(self.long_messages.acquire().await.map_err(io::Error::other)?),
+            false => None,
+        };
+        stream.take(length as u64).read_to_end(message).await?;
+        if message.len() < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+}
+
+/// Connections open at once.
+const CONNECTIONS_MAX: usize = 64;
+/// Messages above [`SHORT_MESSAGE_BYTES`] being read at once.
+const LONG_MESSAGES_MAX: usize = 8;
+/// A message that any connection may hold, bytes.
+const SHORT_MESSAGE_BYTES: usize = 64 << 10;
+/// Longest silence between two messages.
+const IDLE_MAX: Duration = Duration::from_secs(30);
+/// Longest time for one whole message, and for one whole reply.
+const MESSAGE_MAX: Duration = Duration::from_secs(2);
+/// Pause after a failed accept.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);

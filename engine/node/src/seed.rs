@@ -1,0 +1,87 @@
+//! The hash seed: one per data folder and schema epoch, random at first start, stored.
+//!
+//! A small text file, named by the schema's fingerprint and closed by its own CRC32C. While no
+//! filter is stored, a damaged file only costs a new seed; nothing depends on the old one.
+
+use std::io;
+
+use bloomrf_engine::env::{Disk, Rng};
+use bloomrf_engine::identity::Fingerprint;
+
+/// The seed of this folder and schema: read, or drawn and stored.
+pub(crate) fn load_or_draw(
+    disk: &dyn Disk,
+    rng: &mut dyn Rng,
+    fingerprint: Fingerprint,
+) -> io::Result<u64> {
+    let name = format!("seed-{fingerprint}.txt");
+    match disk.read(&name) {
+        Ok(bytes) => {
+            if let Some(seed) = decode(&bytes, fingerprint) {
+                return Ok(seed);
+            }
+            tracing::warn!(file = name, "hash seed file is damaged: drawing a new seed");
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let seed = rng.next_u64();
+    disk.write(&name, encode(seed, fingerprint).as_bytes())?;
+    Ok(seed)
+}
+
+fn encode(seed: u64, fingerprint: Fingerprint) -> String {
+    let body = format!("bloomrf seed 1\nschema {fingerprint}\nseed {seed:016x}\n");
+    let sum = crc32c::crc32c(body.as_bytes());
+    format!("{body}crc32c {sum:08x}\n")
+}
+
+fn decode(bytes: &[u8], fingerprint: Fingerprint) -> Option<u64> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("seed "))?;
+    let seed = u64::from_str_radix(line, 16).ok()?;
+    // One way to write it: whatever differs by a byte is damaged.
+    (encode(seed, fingerprint) == text).then_some(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::{FolderDisk, SystemRng};
+
+    #[test]
+    fn seed_survives_a_restart_and_differs_by_schema() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FolderDisk::open(folder.path()).unwrap();
+        let mut rng = SystemRng::open().unwrap();
+        let first = load_or_draw(&disk, &mut rng, Fingerprint(1)).unwrap();
+        assert_eq!(load_or_draw(&disk, &mut rng, Fingerprint(1)).unwrap(), first);
+        assert_ne!(load_or_draw(&disk, &mut rng, Fingerprint(2)).unwrap(), first);
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_noticed() {
+        let good = encode(0x0123_4567_89ab_cdef, Fingerprint(7)).into_bytes();
+        assert_eq!(decode(&good, Fingerprint(7)), Some(0x0123_4567_89ab_cdef));
+        assert_eq!(decode(&good, Fingerprint(8)), None);
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode(&bad, Fingerprint(7)), None, "bit {bit}");
+        }
+        for length in 0..good.len() {
+            assert_eq!(decode(&good[..length], Fingerprint(7)), None, "length {length}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_costs_a_new_seed_and_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FolderDisk::open(folder.path()).unwrap();
+        let mut rng = SystemRng::open().unwrap();
+        let name = format!("seed-{}.txt", Fingerprint(3));
+        disk.write(&name, b"rubbish").unwrap();
+        let seed = load_or_draw(&disk, &mut rng, Fingerprint(3)).unwrap();
+        assert_eq!(decode(&disk.read(&name).unwrap(), Fingerprint(3)), Some(seed));
+    }
+}

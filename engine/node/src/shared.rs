@@ -1,0 +1,125 @@
+//! What the threads of one node share. The responders touch only the snapshot reader, the clock
+//! and atomic counters; the store's lock is between sealer and control alone.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bloomrf_engine::env::Clock;
+use bloomrf_engine::lookup::LookupConfig;
+use bloomrf_engine::schema::Schema;
+use bloomrf_engine::store::{Store, StoreReader};
+use bloomrf_netio::link::udp::DropGauge;
+
+use crate::NodeStatus;
+use crate::config::Config;
+use crate::metrics::{Metrics, Moment};
+use crate::poll::QueueCounters;
+
+/// Shared by all threads of a node.
+pub(crate) struct Shared {
+    /// As started.
+    pub(crate) config: Config,
+    /// The schema of this epoch.
+    pub(crate) schema: Arc<Schema>,
+    /// Time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The snapshot that lookups read.
+    pub(crate) reader: StoreReader,
+    /// Counters.
+    pub(crate) metrics: Metrics,
+    /// Per queue.
+    pub(crate) queues: Vec<Arc<QueueCounters>>,
+    /// Set to end every thread.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// Sockets bound, arena ready, threads running.
+    pub(crate) ready: AtomicBool,
+    store: Mutex<Store>,
+    drops: SocketDrops,
+}
+
+/// What the system dropped before each socket: asked when somebody wants to know, remembered
+/// beyond the sockets' end.
+struct SocketDrops {
+    gauges: Vec<(DropGauge, AtomicU64)>,
+}
+
+impl SocketDrops {
+    fn sum(&self) -> u64 {
+        self.gauges
+            .iter()
+            .map(|(gauge, last)| {
+                let now = gauge.read().unwrap_or(0);
+                last.fetch_max(now, Ordering::Relaxed).max(now)
+            })
+            .sum()
+    }
+}
+
+impl Shared {
+    /// Everything at its beginning.
+    pub(crate) fn new(
+        config: Config,
+        store: Store,
+        metrics: Metrics,
+        clock: Arc<dyn Clock>,
+        gauges: Vec<DropGauge>,
+    ) -> Self {
+        let gauges = gauges.into_iter().map(|gauge| (gauge, AtomicU64::new(0))).collect();
+        let queues = (0..config.queue_count()).map(|_| Arc::default()).collect();
+        Shared {
+            schema: Arc::new(config.schema.clone()),
+            clock,
+            reader: store.reader(),
+            metrics,
+            queues,
+            stop: Arc::default(),
+            ready: AtomicBool::new(false),
+            store: Mutex::new(store),
+            drops: SocketDrops { gauges },
+            config,
+        }
+    }
+
+    /// The store, for the sealer and control; never for a responder or a poll loop.
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+        // A thread that panicked inside the store left it as some earlier call made it.
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the node is to end.
+    pub(crate) fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// What a responder or `/explain` needs to know.
+    pub(crate) fn lookup_config(&self) -> LookupConfig {
+        LookupConfig {
+            cluster: self.config.cluster,
+            schema: Arc::clone(&self.schema),
+            probes_max: self.config.max_probes,
+            budget_us: self.config.lookup_budget_us,
+        }
+    }
+
+    /// Numbers of this moment.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            queues: QueueCounters::sum(self.queues.iter().map(Arc::as_ref)),
+            socket_dropped: self.drops.sum(),
+            store: self.store().stats(),
+            arena_bytes: self.config.arena_bytes,
+        }
+    }
+
+    /// The same numbers for the demo and tests.
+    pub(crate) fn status(&self) -> NodeStatus {
+        let Moment { queues, socket_dropped, store, .. } = self.moment();
+        NodeStatus {
+            ingest: queues.ingest,
+            store,
+            incomplete: self.metrics.seal.incomplete_sum(),
+            dropped: socket_dropped + queues.link.dropped + queues.link.oversize,
+            verify_mismatch: self.metrics.seal.verify_mismatch.get(),
+        }
+    }
+}

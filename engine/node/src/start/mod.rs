@@ -1,0 +1,231 @@
+//! Starting and stopping: data folder, sockets, store, threads; in reverse at the end.
+
+mod error;
+mod sockets;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc as std_mpsc;
+use std::thread::{self, JoinHandle, Thread};
+
+use bloomrf_engine::env::Clock;
+use bloomrf_engine::filter::FilterPolicy;
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand, QueueEvent};
+use bloomrf_engine::limits::FRAMES_PER_BATCH_MAX;
+use bloomrf_engine::seal::{Sealer, SealerConfig};
+use bloomrf_engine::store::{Store, StoreConfig};
+use bloomrf_kernels::SizeClasses;
+use bloomrf_kernels::params::Budget;
+use bloomrf_netio::link::udp::UdpLink;
+use bloomrf_netio::{Link, Waker};
+use tokio::sync::{mpsc, watch};
+
+use crate::control::{ControlLoop, OFFERS_MAX, QueuePort, SealLoop};
+use crate::env::{FolderDisk, SystemClock, SystemRng};
+use crate::metrics::Metrics;
+use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
+use crate::respond::{TcpResponder, UdpResponder};
+use crate::shared::Shared;
+use crate::{Config, Node};
+
+pub use error::StartError;
+
+use sockets::Sockets;
+
+/// Starts all threads; returns when all sockets are bound and every queue is pinned.
+pub(crate) fn start(config: Config) -> Result<Node, StartError> {
+    let seed = open_seed(&config)?;
+    let Sockets { links, lookup_udp, lookup_tcp, http, ports } = Sockets::bind(&config)?;
+    let metrics =
+        Metrics::new().map_err(|e| StartError::Setup { what: "metrics", reason: e.to_string() })?;
+    let store = Store::new(StoreConfig {
+        retain_batches: config.retain_batches,
+        arena_bytes: config.arena_bytes,
+    });
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
+    let shared = Arc::new(Shared::new(config, store, metrics, clock, gauges));
+    let ingest = ingest_config(&shared, seed);
+
+    // From here on, an error drops `threads`, which stops what already runs.
+    let (stop, stopped) = watch::channel(false);
+    let mut threads = Threads { shared: Arc::clone(&shared), stop, wakers: vec![], joins: vec![] };
+    threads.wakers = links.iter().map(Link::waker).collect();
+    let (offer, offers) = mpsc::channel(OFFERS_MAX);
+    let (ports_of_queues, ends) = rings(&threads.wakers);
+    let sealer = Sealer::new(SealerConfig {
+        ingest: ingest.clone(),
+        queues: links.len(),
+        grace_ns: shared.config.close_grace_ms * 1_000_000,
+        retry_ns: SEAL_RETRY_NS,
+    });
+    let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, offer);
+    let sealer = threads.spawn("bloomrf-seal".to_owned(), move || seal.run())?;
+    threads.spawn_queues(links, ends, &ingest, &sealer)?;
+    let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
+    threads.spawn("bloomrf-lookup".to_owned(), move || udp.run())?;
+    let tcp =
+        TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped.clone() };
+    threads.spawn("bloomrf-tcp".to_owned(), move || tcp.run())?;
+    let control = ControlLoop { shared: Arc::clone(&shared), http, offers, stop: stopped };
+    threads.spawn("bloomrf-control".to_owned(), move || control.run())?;
+    shared.ready.store(true, Ordering::Release);
+    log_start(&shared, &ports);
+    Ok(Node { ports, shared, threads })
+}
+
+fn open_seed(config: &Config) -> Result<u64, StartError> {
+    let refuse = |source| StartError::DataDir { path: config.data_dir.clone(), source };
+    let disk = FolderDisk::open(&config.data_dir).map_err(refuse)?;
+    let mut rng = SystemRng::open()
+        .map_err(|e| StartError::Setup { what: "/dev/urandom", reason: e.to_string() })?;
+    crate::seed::load_or_draw(&disk, &mut rng, config.schema.fingerprint()).map_err(refuse)
+}
+
+fn ingest_config(shared: &Shared, seed: u64) -> IngestConfig {
+    let config = &shared.config;
+    let policy = FilterPolicy {
+        budget: Budget { bits_per_key: config.bits_per_key, levels: config.levels },
+        sizes: SizeClasses::new(config.max_kib_per_column),
+        seed,
+        filtered: config.filtered_columns(),
+    };
+    IngestConfig {
+        cluster: config.cluster,
+        schema: Arc::clone(&shared.schema),
+        policy: Arc::new(policy),
+        board: Arc::new(OpenBoard::new(config.expected_records)),
+        idle_ns: config.batch_idle_ms * 1_000_000,
+        frames_max: FRAMES_PER_BATCH_MAX,
+    }
+}
+
+/// A queue's ends of its two rings.
+struct QueueEnds {
+    commands: rtrb::Consumer<QueueCommand>,
+    events: rtrb::Producer<QueueEvent>,
+}
+
+fn rings(wakers: &[Waker]) -> (Vec<QueuePort>, Vec<QueueEnds>) {
+    let ring = |waker: &Waker| {
+        let (events_in, events) = rtrb::RingBuffer::new(EVENTS_MAX);
+        let (commands, commands_out) = rtrb::RingBuffer::new(COMMANDS_MAX);
+        let waker = waker.clone();
+        let port = QueuePort { events, commands, waker, backlog: VecDeque::new() };
+        (port, QueueEnds { commands: commands_out, events: events_in })
+    };
+    wakers.iter().map(ring).unzip()
+}
+
+/// Everything that runs, and how to end it.
+pub(crate) struct Threads {
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    wakers: Vec<Waker>,
+    joins: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    fn spawn(
+        &mut self,
+        name: String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Result<Thread, StartError> {
+        let spawned = thread::Builder::new().name(name.clone()).spawn(run);
+        let join = spawned.map_err(|source| StartError::Thread { name, source })?;
+        let thread = join.thread().clone();
+        self.joins.push(join);
+        Ok(thread)
+    }
+
+    /// One thread per queue; waits until each is pinned, so that a wrong core is an error here.
+    fn spawn_queues(
+        &mut self,
+        links: Vec<UdpLink>,
+        ends: Vec<QueueEnds>,
+        ingest: &IngestConfig,
+        sealer: &Thread,
+    ) -> Result<(), StartError> {
+        let (pinned, all_pinned) = std_mpsc::channel();
+        let shared = Arc::clone(&self.shared);
+        let queues = links.len();
+        let places = links.into_iter().zip(ends).zip(&shared.queues).enumerate();
+        for (index, ((link, QueueEnds { commands, events }), counters)) in places {
+            let core = shared.config.cores.get(index).copied();
+            let (ingest, sealer, pinned) = (ingest.clone(), sealer.clone(), pinned.clone());
+            let (counters, clock) = (Arc::clone(counters), Arc::clone(&shared.clock));
+            let stop = Arc::clone(&shared.stop);
+            self.spawn(format!("bloomrf-rx-{index}"), move || {
+                let result = core.map_or(Ok(()), pin);
+                let failed = result.is_err();
+                let _ = pinned.send(result);
+                if failed {
+                    return;
+                }
+                // Made here, so that its memory lies near the core that uses it.
+                let queue = Queue::new(ingest);
+                let link: Box<dyn Link> = Box::new(link);
+                PollLoop { link, queue, commands, events, sealer, counters, clock, stop }.run();
+            })?;
+        }
+        drop(pinned);
+        all_pinned.iter().take(queues).collect()
+    }
+
+    /// Ends all threads and waits for them. A second call does nothing.
+    pub(crate) fn stop(&mut self) {
+        self.shared.ready.store(false, Ordering::Release);
+        self.shared.stop.store(true, Ordering::Release);
+        let _ = self.stop.send(true);
+        for waker in &self.wakers {
+            waker.wake();
+        }
+        for join in &self.joins {
+            join.thread().unpark();
+        }
+        for join in self.joins.drain(..) {
+            let name = join.thread().name().unwrap_or_default().to_owned();
+            if join.join().is_err() {
+                tracing::error!(thread = name, "a thread had panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn pin(core: usize) -> Result<(), StartError> {
+    let allowed = core_affinity::get_core_ids().unwrap_or_default();
+    let Some(&id) = allowed.iter().find(|id| id.id == core) else {
+        let list: Vec<String> = allowed.iter().map(|id| id.id.to_string()).collect();
+        let reason = format!("this process may use {}", list.join(", "));
+        return Err(StartError::Pin { core, reason });
+    };
+    if core_affinity::set_for_current(id) {
+        return Ok(());
+    }
+    Err(StartError::Pin { core, reason: "the system refused".to_owned() })
+}
+
+fn log_start(shared: &Shared, ports: &crate::NodePorts) {
+    let config = &shared.config;
+    tracing::info!(
+        node = config.node_name,
+        ingest = %ports.ingest,
+        lookup = %ports.lookup,
+        http = %ports.http,
+        cluster = %config.cluster,
+        schema = config.schema.name(),
+        fingerprint = %shared.schema.fingerprint(),
+        queues = config.queue_count(),
+        "node started"
+    );
+}
+
+/// How often the sealer asks the queues again while it waits for late frames, nanoseconds.
+const SEAL_RETRY_NS: u64 = 5_000_000;
