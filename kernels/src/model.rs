@@ -9,6 +9,7 @@
 //! positions. Keys are taken as uniform in the domain, which makes them Poisson in an interval.
 
 use crate::Layers;
+use crate::scalar::blocked::{BLOCK_WORDS, K};
 
 /// Positions of the range that are averaged over; the mean is within 1 % of the limit.
 const POSITIONS: u64 = 512;
@@ -28,14 +29,41 @@ pub(crate) fn fpr(layers: &Layers, words: usize, keys: u64, width: u64) -> f64 {
         return 1.0;
     }
     let lo_max = layers.key_max() - span;
+    let levels = levels(layers);
     let mut sum = 0.0;
     for i in 0..POSITIONS {
         let spread = u128::from(i.wrapping_mul(STRIDE).wrapping_add(STRIDE / 3));
         let lo = ((spread * (u128::from(lo_max) + 1)) >> 64) as u64;
-        let search = Search { layers, fill, density: keys as f64 / domain, lo, hi: lo + span };
-        sum += search.found();
+        let search = Search { fill, density: keys as f64 / domain, lo, hi: lo + span };
+        sum += search.found(&levels);
     }
     sum / POSITIONS as f64
+}
+
+/// See [`crate::params::fpr_blocked`].
+pub(crate) fn fpr_blocked(words: usize, keys: u64) -> f64 {
+    let blocks = words / BLOCK_WORDS;
+    if blocks == 0 {
+        return 1.0;
+    }
+    let load = keys as f64 / blocks as f64;
+    // A key sets one bit of 64 in K of the eight lanes.
+    let clear = 1.0 - f64::from(K) / (64.0 * BLOCK_WORDS as f64);
+    let rate = |held: f64| (1.0 - clear.powf(held)).powi(K as i32);
+    let spread = 8.0 * load.sqrt() + 10.0;
+    let (first, last) = ((load - spread).max(0.0).floor(), (load + spread).ceil());
+    let mut log_factorial: f64 = (1..=first as u64).map(|i| (i as f64).ln()).sum();
+    let mut sum = 0.0;
+    let mut held = first;
+    while held <= last {
+        if held > first {
+            log_factorial += held.ln();
+        }
+        let log_load = if held > 0.0 { held * load.max(f64::MIN_POSITIVE).ln() } else { 0.0 };
+        sum += (log_load - load - log_factorial).exp() * rate(held);
+        held += 1.0;
+    }
+    sum.min(1.0)
 }
 
 /// Fill of `words` words after `keys` uniform keys: each layer sets one bit per distinct interval.
@@ -51,9 +79,16 @@ fn expected_fill(layers: &Layers, words: usize, keys: f64, domain: f64) -> f64 {
     -(-bits / (64.0 * words as f64)).exp_m1()
 }
 
+/// Levels from the top down; the exact one first.
+fn levels(layers: &Layers) -> Vec<Level> {
+    let top = layers.has_exact_top().then_some(Level { start: 16, exact: true });
+    let hashed = layers.hashed().iter().rev();
+    let hashed = hashed.map(|l| Level { start: u32::from(l.start), exact: false });
+    top.into_iter().chain(hashed).collect()
+}
+
 /// One range at one position.
-struct Search<'a> {
-    layers: &'a Layers,
+struct Search {
     fill: f64,
     /// Keys per value of the domain.
     density: f64,
@@ -68,18 +103,9 @@ enum End {
     Hi,
 }
 
-impl Search<'_> {
-    /// Levels from the top down; the exact one first.
-    fn levels(&self) -> Vec<Level> {
-        let top = self.layers.has_exact_top().then_some(Level { start: 16, exact: true });
-        let hashed = self.layers.hashed().iter().rev();
-        let hashed = hashed.map(|l| Level { start: u32::from(l.start), exact: false });
-        top.into_iter().chain(hashed).collect()
-    }
-
+impl Search {
     /// Probability that the search says "found".
-    fn found(&self) -> f64 {
-        let levels = self.levels();
+    fn found(&self, levels: &[Level]) -> f64 {
         // Above all layers: one interval, the domain, of which it does not matter what it holds.
         let (mut holds, mut empty) = (1.0, 0.0);
         let mut above_holds = 1.0;

@@ -88,3 +88,78 @@ impl SizeClasses {
             .unwrap_or(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_ceiling_is_960_kib_and_every_class_divides_it() {
+        let classes = SizeClasses::new(1_024);
+        assert_eq!(classes.words()[0], 122_880);
+        assert_eq!(classes.words().last(), Some(&1));
+        assert!(classes.words().iter().all(|class| 122_880 % class == 0));
+        assert_eq!(classes.words().len(), 14 * 4);
+        // The first step is 2x, the others at most 5:3 until the odd part is used up.
+        for pair in classes.words().windows(2) {
+            assert!(pair[0] > pair[1] && pair[0] <= 2 * pair[1], "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn small_and_huge_ceilings_stay_within_their_limits() {
+        for max_kib in [0, 1, 2, 3, 15, 16, 100, 4_096, u32::MAX] {
+            let open = u64::from(SizeClasses::new(max_kib).words()[0]);
+            assert!(open <= u64::from(max_kib.max(1)) * 128 && open <= WORDS_MAX);
+            assert!(open >= 120 && open % (15 * 8) == 0, "{max_kib} KiB: {open}");
+        }
+        assert_eq!(SizeClasses::new(1).words()[0], 120);
+    }
+
+    #[test]
+    fn at_least_is_the_smallest_class_that_suffices() {
+        let classes = SizeClasses::new(1_024);
+        let mut last = 0;
+        for words in (0..200_000).step_by(7).chain([u64::MAX]) {
+            let expected =
+                classes.words().iter().rev().find(|&&c| u64::from(c) >= words).unwrap_or(&122_880);
+            assert_eq!(classes.at_least(words), *expected);
+            let blocked = classes.at_least_blocked(words);
+            assert!(blocked >= *expected && blocked.is_multiple_of(8) && blocked >= last);
+            last = blocked;
+        }
+    }
+
+    #[test]
+    fn an_empty_filter_folds_to_one_word_or_one_block() {
+        let classes = SizeClasses::new(1_024);
+        for &words in classes.words() {
+            let words = words as usize;
+            assert_eq!(classes.fold_factor(words, 0, 0.2), words);
+            if words.is_multiple_of(8) {
+                assert_eq!(classes.fold_factor_blocked(words, 0, 0.2), words / 8);
+            }
+        }
+    }
+
+    #[test]
+    fn the_factor_is_the_largest_that_keeps_to_the_target() {
+        let classes = SizeClasses::new(1_024);
+        for words in [120usize, 1_920, 122_880] {
+            for ones in [1, 64, words as u64, 9 * words as u64, 64 * words as u64] {
+                let predicted = |factor: usize| {
+                    1.0 - (1.0 - ones as f64 / (64.0 * words as f64)).powf(factor as f64)
+                };
+                for (unit, factor) in [
+                    (1, classes.fold_factor(words, ones, 0.25)),
+                    (8, classes.fold_factor_blocked(words, ones, 0.25)),
+                ] {
+                    let naive = (1..=words / unit)
+                        .filter(|f| words.is_multiple_of(f * unit) && predicted(*f) <= 0.25)
+                        .max();
+                    assert_eq!(factor, naive.unwrap_or(1), "{words} words, {ones} ones");
+                }
+            }
+        }
+    }
+}

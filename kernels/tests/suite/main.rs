@@ -1,5 +1,12 @@
 //! The kernels held to naive oracles: every pair of ends in small windows, wide ranges in every
 //! octave, folds against fresh filters, the model against measurement.
 
+mod budget;
+mod built;
+mod exact;
 mod exhaustive;
+mod folds;
+mod model;
 mod seeded;
+mod spread;
+mod wide;
