@@ -45,6 +45,9 @@ pub const LITERALS_MAX: usize = 4 * IN_LIST_MAX;
 /// Bytes of one literal.
 pub const LITERAL_BYTES_MAX: usize = RECORD_BYTES_MAX;
 
+/// Bytes of a WHERE text.
+pub const QUERY_TEXT_BYTES_MAX: usize = 256 << 10;
+
 /// Candidates of one lookup.
 pub const CANDIDATES_MAX: usize = 131_072;
 /// Longest lookup message over TCP.
