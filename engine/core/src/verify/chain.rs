@@ -138,3 +138,6 @@ impl ChainHasher {
         BatchHash { algorithm: self.algorithm, digest }
     }
 }
+
+#[cfg(test)]
+mod tests;

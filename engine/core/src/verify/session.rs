@@ -258,3 +258,6 @@ impl Session {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

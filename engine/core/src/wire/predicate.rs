@@ -3,7 +3,8 @@
 //!
 //! Hot path: no lock, no syscall; recursion no deeper than `PREDICATE_DEPTH_MAX`. A count reserves
 //! memory only after it was compared with its limit and with the bytes that its items take at
-//! least: one [`Literal`] per 2 bytes, one [`Predicate`] per 5.
+//! least, and those bytes are kept for them: however counts are nested, a section of n bytes
+//! reserves at most n / 5 nodes, n / 2 literals and n bytes of text.
 
 use super::cursor::{Reader, Short, Writer, saturated_u16, saturated_u32};
 use super::lookup::LookupError;
@@ -40,7 +41,7 @@ pub fn encode(out: &mut Vec<u8>, predicate: &Predicate) {
 pub fn parse(bytes: &[u8]) -> Result<Predicate, LookupError> {
     let mut budget = Budget { nodes: PREDICATE_NODES_MAX, literals: LITERALS_MAX };
     let mut r = Reader::new(bytes);
-    let predicate = parse_node(&mut r, &mut budget, 1)?;
+    let predicate = parse_node(&mut r, &mut budget, 1, 0)?;
     if r.is_empty() { Ok(predicate) } else { Err(LookupError::Predicate) }
 }
 
@@ -108,20 +109,25 @@ macro_rules! known {
     };
 }
 
+/// Reads one node, which must leave `kept_bytes` to its younger siblings.
 fn parse_node(
     r: &mut Reader<'_>,
     budget: &mut Budget,
     depth: usize,
+    kept_bytes: usize,
 ) -> Result<Predicate, NodeError> {
     let kind = r.u8()?;
     let body_bytes = r.u32()? as usize;
     let mut body = Reader::new(r.take(body_bytes)?);
+    if r.len() < kept_bytes {
+        return Err(NodeError::Malformed);
+    }
     budget.take_node(depth)?;
     match kind {
         AND => Ok(Predicate::And(parse_children(&mut body, budget, depth)?)),
         OR => Ok(Predicate::Or(parse_children(&mut body, budget, depth)?)),
         NOT => {
-            let child = parse_node(&mut body, budget, depth + 1)?;
+            let child = parse_node(&mut body, budget, depth + 1, 0)?;
             ends(&body)?;
             Ok(Predicate::Not(Box::new(child)))
         }
@@ -143,8 +149,8 @@ fn parse_children(
         return Err(NodeError::Malformed);
     }
     let mut children = Vec::with_capacity(count);
-    for _ in 0..count {
-        children.push(parse_node(body, budget, depth + 1)?);
+    for younger in (0..count).rev() {
+        children.push(parse_node(body, budget, depth + 1, younger * NODE_BYTES_MIN)?);
     }
     ends(body)?;
     Ok(children)
