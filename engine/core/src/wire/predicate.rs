@@ -2,9 +2,9 @@
 //! unknown kind can be skipped and becomes [`Predicate::Unknown`].
 //!
 //! Hot path: no lock, no syscall; recursion no deeper than `PREDICATE_DEPTH_MAX`. A count reserves
-//! memory only after it was compared with its limit and with the bytes that its items take at
-//! least, and those bytes are kept for them: however counts are nested, a section of n bytes
-//! reserves at most n / 5 nodes, n / 2 literals and n bytes of text.
+//! memory only after it was compared with its limit and has claimed the bytes that its items take
+//! at least. Claims never add up to more than the section has, however counts are nested: n bytes
+//! reserve at most n / 5 nodes or n / 2 literals, and n bytes of text.
 
 use super::cursor::{Reader, Short, Writer, saturated_u16, saturated_u32};
 use super::lookup::LookupError;
@@ -39,15 +39,15 @@ pub fn encode(out: &mut Vec<u8>, predicate: &Predicate) {
 
 /// Parses a section that one tree fills exactly.
 pub fn parse(bytes: &[u8]) -> Result<Predicate, LookupError> {
-    let mut budget = Budget { nodes: PREDICATE_NODES_MAX, literals: LITERALS_MAX };
+    let mut budget = Budget::new(bytes.len());
     let mut r = Reader::new(bytes);
-    let predicate = parse_node(&mut r, &mut budget, 1, 0)?;
+    let predicate = parse_node(&mut r, &mut budget, 1)?;
     if r.is_empty() { Ok(predicate) } else { Err(LookupError::Predicate) }
 }
 
 /// Whether a tree keeps within the limits that every reader enforces.
 pub fn check(predicate: &Predicate) -> Result<(), LookupError> {
-    let mut budget = Budget { nodes: PREDICATE_NODES_MAX, literals: LITERALS_MAX };
+    let mut budget = Budget::new(usize::MAX);
     check_node(predicate, &mut budget, 1)
 }
 
@@ -76,9 +76,34 @@ impl From<NodeError> for LookupError {
 struct Budget {
     nodes: usize,
     literals: usize,
+    /// Bytes of the section that no count has claimed for its items.
+    unclaimed_bytes: usize,
 }
 
 impl Budget {
+    fn new(section_bytes: usize) -> Self {
+        Budget {
+            nodes: PREDICATE_NODES_MAX,
+            literals: LITERALS_MAX,
+            unclaimed_bytes: section_bytes,
+        }
+    }
+
+    /// Claims the bytes of `count` items, which must lie in `body`, before memory is reserved.
+    fn claim(
+        &mut self,
+        count: usize,
+        item_bytes: usize,
+        body: &Reader<'_>,
+    ) -> Result<(), NodeError> {
+        let bytes = count * item_bytes;
+        if bytes > body.len() {
+            return Err(NodeError::Malformed);
+        }
+        self.unclaimed_bytes = self.unclaimed_bytes.checked_sub(bytes).ok_or(NodeError::Limit)?;
+        Ok(())
+    }
+
     fn take_node(&mut self, depth: usize) -> Result<(), NodeError> {
         if depth > PREDICATE_DEPTH_MAX {
             return Err(NodeError::Limit);
@@ -109,25 +134,20 @@ macro_rules! known {
     };
 }
 
-/// Reads one node, which must leave `kept_bytes` to its younger siblings.
 fn parse_node(
     r: &mut Reader<'_>,
     budget: &mut Budget,
     depth: usize,
-    kept_bytes: usize,
 ) -> Result<Predicate, NodeError> {
     let kind = r.u8()?;
     let body_bytes = r.u32()? as usize;
     let mut body = Reader::new(r.take(body_bytes)?);
-    if r.len() < kept_bytes {
-        return Err(NodeError::Malformed);
-    }
     budget.take_node(depth)?;
     match kind {
         AND => Ok(Predicate::And(parse_children(&mut body, budget, depth)?)),
         OR => Ok(Predicate::Or(parse_children(&mut body, budget, depth)?)),
         NOT => {
-            let child = parse_node(&mut body, budget, depth + 1, 0)?;
+            let child = parse_node(&mut body, budget, depth + 1)?;
             ends(&body)?;
             Ok(Predicate::Not(Box::new(child)))
         }
@@ -145,12 +165,10 @@ fn parse_children(
     if count > budget.nodes {
         return Err(NodeError::Limit);
     }
-    if count * NODE_BYTES_MIN > body.len() {
-        return Err(NodeError::Malformed);
-    }
+    budget.claim(count, NODE_BYTES_MIN, body)?;
     let mut children = Vec::with_capacity(count);
-    for younger in (0..count).rev() {
-        children.push(parse_node(body, budget, depth + 1, younger * NODE_BYTES_MIN)?);
+    for _ in 0..count {
+        children.push(parse_node(body, budget, depth + 1)?);
     }
     ends(body)?;
     Ok(children)
@@ -181,9 +199,7 @@ fn parse_leaf(
                 return Err(NodeError::Limit);
             }
             budget.take_literals(count)?;
-            if count * LITERAL_BYTES_MIN > body.len() {
-                return Err(NodeError::Malformed);
-            }
+            budget.claim(count, LITERAL_BYTES_MIN, body)?;
             let mut list = Vec::with_capacity(count);
             for _ in 0..count {
                 list.push(known!(parse_literal(body)?));
