@@ -214,3 +214,6 @@ fn shorter_list(words: &[u64]) -> Option<Box<[u16]>> {
     let distinct = bloomrf_kernels::scalar::words::ones(words) as usize;
     (distinct * size_of::<u16>() < size_of_val(words)).then(|| bitmap::keys(words).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -126,3 +126,6 @@ impl FilterPolicy {
 pub(super) fn granule_of(kind: FilterKind) -> usize {
     if kind == FilterKind::Blocked { BLOCK_WORDS } else { 1 }
 }
+
+#[cfg(test)]
+mod tests;
