@@ -3,6 +3,9 @@
 //!
 //! A batch is sealed once its union is whole and every queue has answered (a queue that has not
 //! may still hold a differing copy of a frame), or at the end of the grace time when it is whole.
+//! It is given up for a gap only after a *last call*: every queue is asked once more when the
+//! grace time is over, so that a sealer or a queue that was not scheduled for a while costs no
+//! batch. A queue that does not answer the last call within another grace time is not waited for.
 //! Bounded: `SEALING_BATCHES_MAX` batches, one question per queue and batch in flight.
 
 use std::collections::VecDeque;
@@ -71,6 +74,8 @@ struct Sealing {
     queues: Vec<QueueState>,
     deadline_ns: u64,
     retry_at_ns: u64,
+    /// The grace time is over: the answers under way are the last ones.
+    last_call: bool,
 }
 
 /// What is known of one queue's part in a batch.
@@ -78,8 +83,22 @@ struct Sealing {
 struct QueueState {
     /// A `Take` is on its way.
     asked: bool,
+    /// To be asked once more when it has answered: the last call came in between.
+    again: bool,
     /// It handed over its share, or said that it has none.
     answered: bool,
+}
+
+impl Sealing {
+    /// Whether queues are asked again and again for what is missing.
+    fn is_retried(&self) -> bool {
+        self.totals.is_some() && !self.last_call
+    }
+
+    /// Whether everybody has answered the last call.
+    fn is_over(&self) -> bool {
+        self.last_call && self.queues.iter().all(|state| !state.asked)
+    }
 }
 
 impl Sealer {
@@ -106,11 +125,19 @@ impl Sealer {
     /// Called regularly: asks again, gives up what is overdue.
     pub fn on_tick(&mut self, now_ns: u64) {
         while let Some(at) = self.sealing.iter().position(|s| s.deadline_ns <= now_ns) {
-            self.conclude(at);
+            let sealing = &mut self.sealing[at];
+            if sealing.last_call || sealing.totals.is_none() {
+                self.conclude(at);
+                continue;
+            }
+            sealing.last_call = true;
+            sealing.deadline_ns = now_ns.saturating_add(self.config.grace_ns.max(1));
+            sealing.queues.iter_mut().for_each(|state| state.again = state.asked);
+            self.ask_queues(at);
         }
         for at in 0..self.sealing.len() {
             let sealing = &mut self.sealing[at];
-            if sealing.totals.is_some() && sealing.retry_at_ns <= now_ns {
+            if sealing.is_retried() && sealing.retry_at_ns <= now_ns {
                 sealing.retry_at_ns = now_ns.saturating_add(self.config.retry_ns.max(1));
                 self.ask_queues(at);
             }
@@ -127,10 +154,7 @@ impl Sealer {
     pub fn next_tick_ns(&self) -> Option<u64> {
         self.sealing
             .iter()
-            .map(|s| match s.totals {
-                Some(_) => s.deadline_ns.min(s.retry_at_ns),
-                None => s.deadline_ns,
-            })
+            .map(|s| if s.is_retried() { s.deadline_ns.min(s.retry_at_ns) } else { s.deadline_ns })
             .min()
     }
 
@@ -156,7 +180,11 @@ impl Sealer {
             return;
         };
         if let Some(state) = self.sealing[at].queues.get_mut(queue) {
-            *state = QueueState { asked: false, answered: true };
+            let again = state.again;
+            *state = QueueState { asked: again, answered: true, again: false };
+            if again {
+                self.actions.push_back(SealAction::Queue(queue, QueueCommand::Take(batch)));
+            }
         }
         if let Some(partial) = partial {
             let used = self.sealing[at].union.absorb(queue, partial);
@@ -198,6 +226,7 @@ impl Sealer {
             queues: vec![QueueState::default(); self.config.queues],
             deadline_ns: now_ns.saturating_add(self.config.grace_ns),
             retry_at_ns: u64::MAX,
+            last_call: false,
         });
         Some(self.sealing.len() - 1)
     }
@@ -221,6 +250,7 @@ impl Sealer {
         }
         let Some(totals) = &sealing.totals else { return };
         match sealing.union.coverage(totals) {
+            Coverage::Missing if sealing.is_over() => self.give_up(at, IncompleteReason::Gap),
             Coverage::Missing => {}
             Coverage::Whole if sealing.queues.iter().all(|state| state.answered) => self.seal(at),
             Coverage::Whole => {}

@@ -1,0 +1,277 @@
+//! A sender, a network and a node of two queues, all driven by one seed. Test-only.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use bloomrf_engine::filter::{FilterPolicy, OpenColumn, SealedColumn};
+use bloomrf_engine::identity::ClusterId;
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand};
+use bloomrf_engine::schema::Schema;
+use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer, SealerConfig};
+use bloomrf_engine::verify::HashAlgorithm;
+use bloomrf_engine::wire::frame::{FrameHeader, LaneTotal, encode_close, encode_data};
+use bloomrf_kernels::SizeClasses;
+use bloomrf_kernels::params::Budget;
+
+/// One frame's time on the wire.
+pub(crate) const SLOT_NS: u64 = 1_000;
+pub(crate) const IDLE_NS: u64 = 150 * SLOT_NS;
+pub(crate) const GRACE_NS: u64 = 60 * SLOT_NS;
+pub(crate) const CLUSTER: ClusterId = ClusterId(0xFEED);
+
+const COLUMNS: &str = r#"{"name": "flow", "version": 3, "columns": [
+    {"name": "proto", "type": "u8", "nullable": true},
+    {"name": "port", "type": "u16"},
+    {"name": "ip", "type": "ipv4", "nullable": true},
+    {"name": "ts", "type": "timestamp(ns)"},
+    {"name": "load", "type": "f32"},
+    {"name": "ip6", "type": "ipv6", "nullable": true}]}"#;
+
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Chance(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+
+    pub(crate) fn percent(&mut self, share: u64) -> bool {
+        self.below(100) < share
+    }
+}
+
+/// The seeds to run: `SEED` alone, or `count` of them.
+pub(crate) fn seeds(count: u64) -> Vec<u64> {
+    match std::env::var("SEED").ok().and_then(|s| s.parse().ok()) {
+        Some(seed) => vec![seed],
+        None => (1..=count).collect(),
+    }
+}
+
+/// A batch as its sender knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    pub(crate) id: u64,
+    pub(crate) hash: HashAlgorithm,
+    /// Payloads of the frames, per lane, in sequence order.
+    pub(crate) lanes: Vec<Vec<Vec<u8>>>,
+}
+
+impl Batch {
+    pub(crate) fn random(id: u64, schema: &Schema, frames: u64, chance: &mut Chance) -> Self {
+        let mut lanes = vec![Vec::new(), Vec::new()];
+        let base = chance.next();
+        for _ in 0..frames {
+            let lane = chance.below(2) as usize;
+            let records = 1 + chance.below(12) as usize;
+            lanes[lane].push(rows(schema, records, base, chance));
+        }
+        let hash = HashAlgorithm::ALL[chance.below(3) as usize];
+        Batch { id, hash, lanes }
+    }
+
+    pub(crate) fn header(&self, schema: &Schema, lane: usize, sequence: usize) -> FrameHeader {
+        FrameHeader {
+            cluster: CLUSTER,
+            fingerprint: schema.fingerprint(),
+            batch: self.id,
+            hash: self.hash,
+            lane: lane as u8,
+            lanes: self.lanes.len() as u8,
+            sequence: sequence as u32,
+        }
+    }
+
+    pub(crate) fn data(&self, schema: &Schema, lane: usize, sequence: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        let header = self.header(schema, lane, sequence);
+        encode_data(&mut out, &header, schema.record_bytes(), &self.lanes[lane][sequence]);
+        out
+    }
+
+    pub(crate) fn totals(&self, schema: &Schema) -> Vec<LaneTotal> {
+        let records = |frames: &[Vec<u8>]| {
+            frames.iter().map(|payload| (payload.len() / schema.record_bytes()) as u64).sum()
+        };
+        let lanes = self.lanes.iter();
+        lanes.map(|f| LaneTotal { frames: f.len() as u32, records: records(f) }).collect()
+    }
+
+    pub(crate) fn close(&self, schema: &Schema, lane: usize) -> Vec<u8> {
+        self.close_with(schema, lane, &self.totals(schema))
+    }
+
+    pub(crate) fn close_with(&self, schema: &Schema, lane: usize, totals: &[LaneTotal]) -> Vec<u8> {
+        let mut out = Vec::new();
+        encode_close(&mut out, &self.header(schema, lane, 0), totals);
+        out
+    }
+
+    pub(crate) fn records(&self, schema: &Schema) -> u64 {
+        self.totals(schema).iter().map(|total| total.records).sum()
+    }
+
+    /// The batch hash, straight from the definition in DESIGN.
+    pub(crate) fn reference_hash(&self, schema: &Schema) -> [u8; 32] {
+        let mut all = Vec::new();
+        for (lane, frames) in self.lanes.iter().enumerate() {
+            let mut start = CLUSTER.0.to_le_bytes().to_vec();
+            start.extend(schema.fingerprint().0.to_le_bytes());
+            start.extend(self.id.to_le_bytes());
+            start.push(lane as u8);
+            let mut chain = self.h(&start);
+            for payload in frames {
+                chain = self.h(&[chain, self.h(payload)].concat());
+            }
+            all.extend(chain);
+        }
+        all.extend(self.records(schema).to_le_bytes());
+        self.h(&all)
+    }
+
+    fn h(&self, bytes: &[u8]) -> [u8; 32] {
+        use sha2::Digest as _;
+        match self.hash {
+            HashAlgorithm::Xxh3 => {
+                let mut out = [0; 32];
+                out[..16].copy_from_slice(&xxhash_rust::xxh3::xxh3_128(bytes).to_le_bytes());
+                out
+            }
+            HashAlgorithm::Blake3 => blake3::hash(bytes).into(),
+            HashAlgorithm::Sha256 => sha2::Sha256::digest(bytes).into(),
+        }
+    }
+
+    /// The columns as one queue would have built them from the rows in order.
+    pub(crate) fn reference_columns(&self, config: &IngestConfig, sized: u64) -> Vec<SealedColumn> {
+        let rows = self.lanes.concat().concat();
+        let shapes = config.policy.open_shapes(&config.schema, sized);
+        let columns = config.schema.columns().iter().zip(shapes);
+        columns
+            .map(|(column, shape)| {
+                let mut open = OpenColumn::new(column, shape);
+                open.insert_rows(column, &rows, config.schema.record_bytes());
+                open.seal(&config.policy, self.records(&config.schema))
+            })
+            .collect()
+    }
+}
+
+/// Rows with clustered and scattered values, nulls and NaN.
+fn rows(schema: &Schema, count: usize, base: u64, chance: &mut Chance) -> Vec<u8> {
+    let mut rows = vec![0; count * schema.record_bytes()];
+    for record in rows.chunks_exact_mut(schema.record_bytes()) {
+        record[0] = chance.next() as u8 & chance.next() as u8 & 7;
+        for column in schema.columns() {
+            let cell = &mut record[column.offset()..][..column.width()];
+            match chance.below(4) {
+                0 => cell.fill(0xFF),
+                1 => cell.copy_from_slice(&base.to_le_bytes().repeat(2)[..cell.len()]),
+                _ => cell.fill_with(|| chance.next() as u8),
+            }
+        }
+    }
+    rows
+}
+
+/// A node without a wire: its queues, its sealer, and what they have come to.
+pub(crate) struct Node {
+    pub(crate) config: IngestConfig,
+    pub(crate) queues: Vec<Queue>,
+    pub(crate) sealer: Sealer,
+    pub(crate) sealed: BTreeMap<u64, SealedBatch>,
+    pub(crate) incomplete: BTreeMap<u64, IncompleteReason>,
+    inbox: Vec<VecDeque<QueueCommand>>,
+}
+
+impl Node {
+    pub(crate) fn new(queues: usize) -> Self {
+        let schema = Arc::new(Schema::from_json(COLUMNS).unwrap());
+        let policy = FilterPolicy {
+            budget: Budget { bits_per_key: 8, levels: 4 },
+            sizes: SizeClasses::new(64),
+            seed: 0xB10,
+            filtered: vec![true; schema.columns().len()],
+        };
+        let config = IngestConfig {
+            cluster: CLUSTER,
+            schema,
+            policy: Arc::new(policy),
+            board: Arc::new(OpenBoard::new(300)),
+            idle_ns: IDLE_NS,
+            frames_max: 1_024,
+        };
+        let sealer = SealerConfig {
+            ingest: config.clone(),
+            queues,
+            grace_ns: GRACE_NS,
+            retry_ns: 5 * SLOT_NS,
+        };
+        Node {
+            queues: (0..queues).map(|_| Queue::new(config.clone())).collect(),
+            sealer: Sealer::new(sealer),
+            config,
+            sealed: BTreeMap::new(),
+            incomplete: BTreeMap::new(),
+            inbox: (0..queues).map(|_| VecDeque::new()).collect(),
+        }
+    }
+
+    /// One turn of a queue's poll loop besides receiving: commands in, events out.
+    pub(crate) fn pump_queue(&mut self, queue: usize, now_ns: u64) {
+        while let Some(command) = self.inbox[queue].pop_front() {
+            self.queues[queue].on_command(command, now_ns);
+        }
+        self.queues[queue].on_tick(now_ns);
+        while let Some(event) = self.queues[queue].next_event() {
+            self.sealer.on_event(queue, event, now_ns);
+        }
+        let stats = self.queues[queue].stats();
+        assert_eq!(stats.frames_in, stats.accounted(), "every frame is accounted for");
+    }
+
+    /// One turn of the sealer.
+    pub(crate) fn pump_sealer(&mut self, now_ns: u64) {
+        self.sealer.on_tick(now_ns);
+        while let Some(action) = self.sealer.next_action() {
+            match action {
+                SealAction::Queue(queue, command) => self.inbox[queue].push_back(command),
+                SealAction::Sealed(batch) => {
+                    assert!(!self.incomplete.contains_key(&batch.batch));
+                    assert!(self.sealed.insert(batch.batch, *batch).is_none(), "sealed once");
+                }
+                SealAction::Incomplete(batch, reason) => {
+                    assert!(!self.sealed.contains_key(&batch));
+                    assert!(self.incomplete.insert(batch, reason).is_none(), "given up once");
+                }
+            }
+        }
+    }
+
+    pub(crate) fn pump(&mut self, now_ns: u64) {
+        for _ in 0..3 {
+            for queue in 0..self.queues.len() {
+                self.pump_queue(queue, now_ns);
+            }
+            self.pump_sealer(now_ns);
+        }
+    }
+
+    /// Frames refused on all queues for the reason with this label.
+    pub(crate) fn refused(&self, label: &str) -> u64 {
+        use bloomrf_engine::ingest::RefuseReason;
+        let index = RefuseReason::LABELS.iter().position(|l| *l == label).unwrap();
+        self.queues.iter().map(|queue| queue.stats().refused[index]).sum()
+    }
+}
