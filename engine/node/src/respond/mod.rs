@@ -2,7 +2,7 @@
 //!
 //! Hot path: no lock that ingest, seal or control can hold; the store is read through a snapshot,
 //! loaded once per lookup. Work is bounded by the lookup budget. Every doubt is answered "found",
-//! or not at all.
+//! or not at all. Reasons are counted after the reply is on its way.
 
 mod socket;
 mod tcp;
@@ -12,10 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use bloomrf_engine::lookup::Evaluator;
+use bloomrf_engine::lookup::{Evaluator, NoOpinion};
+use bloomrf_engine::store::Snapshot;
 use bloomrf_engine::wire::lookup::{LookupReply, LookupRequest, LookupStatus, reply_bytes};
 
-use crate::metrics::LookupRefusal;
+use crate::metrics::{LookupRefusal, NoOpinionCounts, no_opinion_index};
 use crate::shared::Shared;
 
 pub(crate) use socket::LookupSocket;
@@ -26,12 +27,13 @@ pub(crate) use udp::UdpResponder;
 struct Responder {
     shared: Arc<Shared>,
     evaluator: Evaluator,
+    last: Option<(LookupRequest, LookupReply, u64)>,
 }
 
 impl Responder {
     fn new(shared: Arc<Shared>) -> Self {
         let evaluator = Evaluator::new(shared.lookup_config());
-        Responder { shared, evaluator }
+        Responder { shared, evaluator, last: None }
     }
 
     /// Writes the reply to `message` into `out` (cleared first). A reply that would be longer than
@@ -43,63 +45,85 @@ impl Responder {
         out: &mut Vec<u8>,
     ) -> Result<(), LookupRefusal> {
         let start_ns = self.shared.clock.now_ns();
-        out.clear();
-        let request = LookupRequest::parse(message).map_err(LookupRefusal::Malformed)?;
-        let reply = if reply_bytes(request.candidates.len()) > reply_bytes_max {
-            bare(&request, LookupStatus::TooShort)
-        } else if self.shared.ready.load(Ordering::Acquire) {
-            self.evaluate(&request)?
-        } else {
-            nothing_excluded(&request, LookupStatus::NotReady)
-        };
-        reply.encode(out);
+        self.last = None;
+        // A mistake of ours in one lookup costs that lookup its answer, and nobody else anything.
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            out.clear();
+            let request = LookupRequest::parse(message).map_err(LookupRefusal::Malformed)?;
+            let reply = self.reply_to(&request, reply_bytes_max);
+            reply.encode(out);
+            Ok((request, reply))
+        }));
+        let (request, reply) = answered.unwrap_or_else(|_| {
+            tracing::error!("a lookup failed inside and is not answered: a defect, please report");
+            self.evaluator = Evaluator::new(self.shared.lookup_config());
+            Err(LookupRefusal::Internal)
+        })?;
         if out.len() > reply_bytes_max {
             return Err(LookupRefusal::Amplification);
         }
         let nanos = self.shared.clock.now_ns().saturating_sub(start_ns);
-        self.shared.metrics.lookup.answered(&reply, nanos as f64 / 1e9);
-        log(&reply, nanos / 1_000);
+        self.last = Some((request, reply, nanos));
         Ok(())
     }
 
-    /// A mistake of ours in one lookup costs that lookup its answer, and nobody else anything.
-    fn evaluate(&mut self, request: &LookupRequest) -> Result<LookupReply, LookupRefusal> {
+    fn reply_to(&mut self, request: &LookupRequest, reply_bytes_max: usize) -> LookupReply {
+        let candidates = request.candidates.len();
+        let nothing = |status| LookupReply::nothing_excluded(request.query_id, status, candidates);
+        if reply_bytes(candidates) > reply_bytes_max {
+            return nothing(LookupStatus::TooShort);
+        }
+        if !self.shared.ready.load(Ordering::Acquire) {
+            return nothing(LookupStatus::NotReady);
+        }
         let snapshot = self.shared.reader.load();
-        let clock = self.shared.clock.as_ref();
-        let evaluator = &mut self.evaluator;
-        let answered = catch_unwind(AssertUnwindSafe(|| {
-            let reply = evaluator.answer(request, &snapshot, clock);
-            assert_eq!(reply.candidates as usize, request.candidates.len());
-            assert_eq!(reply.query_id, request.query_id);
-            reply
-        }));
-        answered.map_err(|_| {
-            tracing::error!(query_id = request.query_id, "a lookup failed inside: not answered");
-            self.evaluator = Evaluator::new(self.shared.lookup_config());
-            LookupRefusal::Internal
-        })
+        let reply = self.evaluator.answer(request, &snapshot, self.shared.clock.as_ref());
+        assert_eq!(reply.query_id, request.query_id);
+        assert_eq!(reply.candidates as usize, candidates);
+        reply
+    }
+
+    /// Counts and logs the last answer; called once it is on its way.
+    fn account(&mut self) {
+        let Some((request, reply, nanos)) = self.last.take() else { return };
+        let metrics = &self.shared.metrics.lookup;
+        metrics.answered(&reply, nanos as f64 / 1e9);
+        metrics.no_opinion(&absences(&request, &reply, &self.shared.reader.load()));
+        log(&reply, nanos / 1_000);
     }
 }
 
-fn bare(request: &LookupRequest, status: LookupStatus) -> LookupReply {
-    LookupReply { excluded: Vec::new(), ..nothing_excluded(request, status) }
+/// Why candidates had no usable filter. A verdict or an eviction between answer and account moves
+/// a candidate from one reason to another, never out of the sum.
+fn absences(request: &LookupRequest, reply: &LookupReply, snapshot: &Snapshot) -> NoOpinionCounts {
+    let mut counts = NoOpinionCounts::default();
+    let mut count = |why: NoOpinion, n: u64| {
+        if let Some(slot) = counts.get_mut(no_opinion_index(why)) {
+            *slot += n;
+        }
+    };
+    let mut rest = u64::from(reply.no_filter);
+    if reply.status == LookupStatus::OtherSchema {
+        count(NoOpinion::Schema, rest);
+        return counts;
+    }
+    for batch in request.candidates.iter() {
+        if rest == 0 {
+            break;
+        }
+        if !is_live(snapshot, batch) {
+            count(snapshot.absence(batch).into(), 1);
+            rest -= 1;
+        }
+    }
+    count(NoOpinion::Pending, rest);
+    counts
 }
 
-fn nothing_excluded(request: &LookupRequest, status: LookupStatus) -> LookupReply {
-    let candidates = request.candidates.len();
-    // The parser bounds the number of candidates far below this.
-    let count = u32::try_from(candidates).unwrap_or(u32::MAX);
-    LookupReply {
-        query_id: request.query_id,
-        status,
-        candidates: count,
-        evaluated: 0,
-        no_filter: count,
-        excluded_zone_map: 0,
-        excluded_filter: 0,
-        micros: 0,
-        excluded: vec![0; candidates.div_ceil(8)],
-    }
+fn is_live(snapshot: &Snapshot, batch: bloomrf_engine::identity::BatchId) -> bool {
+    let Some(place) = snapshot.place(batch) else { return false };
+    let chunk = snapshot.chunks().get(place.chunk as usize);
+    chunk.is_some_and(|chunk| chunk.live() >> place.slot & 1 == 1)
 }
 
 fn log(reply: &LookupReply, micros: u64) {

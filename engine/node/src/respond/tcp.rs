@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bloomrf_engine::limits::LOOKUP_BYTES_MAX;
-use bloomrf_engine::wire::lookup::LookupError;
+use bloomrf_engine::wire::lookup::{PREFIX_BYTES, message_bytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -96,16 +96,13 @@ impl Desk {
         let _ = stream.set_nodelay(true);
         let (mut message, mut reply) = (Vec::new(), Vec::new());
         loop {
-            let mut prefix = [0; 4];
+            let mut prefix = [0; PREFIX_BYTES];
             match timeout(IDLE_MAX, stream.read_exact(&mut prefix)).await {
                 Ok(Ok(_)) => {}
                 Ok(Err(_)) => return Ok(()),
                 Err(_) => return Err(LookupRefusal::Connection),
             }
-            let length = u32::from_le_bytes(prefix) as usize;
-            if length > LOOKUP_BYTES_MAX {
-                return Err(LookupRefusal::Malformed(LookupError::Length));
-            }
+            let length = message_bytes(prefix).map_err(LookupRefusal::Malformed)?;
             let read = self.read_message(&mut stream, length, &mut message);
             match timeout(MESSAGE_MAX, read).await {
                 Ok(Ok(())) => {}
@@ -121,6 +118,7 @@ impl Desk {
                 Ok(Ok(())) => {}
                 _ => return Err(LookupRefusal::Connection),
             }
+            self.responder.borrow_mut().account();
             if message.capacity() > SHORT_MESSAGE_BYTES {
                 message = Vec::new();
             }

@@ -35,7 +35,10 @@ impl UdpResponder {
             let Some((length, source)) = self.socket.receive(&mut request) else { continue };
             let message = request.get(..length).unwrap_or_default();
             match self.answer(message, source, &mut reply) {
-                Ok(()) => self.socket.send(&reply, source),
+                Ok(()) => {
+                    self.socket.send(&reply, source);
+                    self.responder.account();
+                }
                 Err(refusal) => shared.metrics.lookup.refused(refusal),
             }
         }

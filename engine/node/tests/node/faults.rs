@@ -1,0 +1,87 @@
+//! Hostile and broken input: silence, counters, and nothing else.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupStatus};
+
+use crate::http::get;
+use crate::world::{World, packets, receive, wait_for};
+
+/// A small seeded generator (splitmix64).
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn seed() -> u64 {
+    let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20_260_901);
+    println!("SEED={seed}");
+    seed
+}
+
+#[test]
+fn the_responder_is_silent_on_garbage_and_answers_the_next_question() {
+    let world = World::start();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(world.node.ports().lookup).unwrap();
+    let request = world.request(world.port_is(9), Candidates::List((1..=40).collect()));
+    let mut good = Vec::new();
+    request.encode(&mut good, true);
+    let mut reply = Vec::new();
+    LookupReply::nothing_excluded(1, LookupStatus::Ok, 8).encode(&mut reply);
+    let mut state = seed();
+    let mut sent = 0;
+    for i in 0..300_usize {
+        let bytes = match i % 4 {
+            0 => (0..random(&mut state) % 1_400).map(|_| random(&mut state) as u8).collect(),
+            1 => good[..random(&mut state) as usize % good.len()].to_vec(),
+            2 => {
+                let mut bytes = good.clone();
+                let bit = random(&mut state) as usize % (bytes.len() * 8);
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                bytes
+            }
+            _ => reply.clone(),
+        };
+        socket.send(&bytes).unwrap();
+        sent += 1;
+        if i % 20 == 0 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    assert_eq!(receive(&socket, Duration::from_millis(200)), None);
+    assert_eq!(world.ask(world.port_is(9), &[1]).no_filter, 1);
+    let metrics = get(&world, "/metrics").1;
+    let refused: u64 = metrics
+        .lines()
+        .filter(|line| line.starts_with("fermihdi_bloomrf_lookup_refused{"))
+        .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(refused, sent);
+}
+
+#[test]
+fn no_datagram_stops_ingest_and_every_frame_is_accounted_for() {
+    let mut world = World::start();
+    let mut state = seed();
+    for _ in 0..200 {
+        let length = random(&mut state) % 1_400;
+        let bytes: Vec<u8> = (0..length).map(|_| random(&mut state) as u8).collect();
+        world.send_frame(0, &bytes);
+    }
+    world.send(1, &packets(200, 1_000));
+    world.wait_verified(1);
+    wait_for("all counters", || {
+        let ingest = world.node.status().ingest;
+        ingest.refused.iter().sum::<u64>() >= 200
+            && ingest.frames_in
+                == ingest.data
+                    + ingest.close
+                    + ingest.duplicate
+                    + ingest.refused.iter().sum::<u64>()
+    });
+}

@@ -1,0 +1,123 @@
+//! Questions over UDP and TCP.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use bloomrf_engine::predicate::Predicate;
+use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupStatus};
+
+use crate::world::{World, exchange, packets};
+
+fn ask_tcp(stream: &mut TcpStream, bytes: &[u8]) -> LookupReply {
+    stream.write_all(&(bytes.len() as u32).to_le_bytes()).unwrap();
+    stream.write_all(bytes).unwrap();
+    let mut prefix = [0; 4];
+    stream.read_exact(&mut prefix).unwrap();
+    let mut reply = vec![0; u32::from_le_bytes(prefix) as usize];
+    stream.read_exact(&mut reply).unwrap();
+    LookupReply::parse(&reply).unwrap()
+}
+
+#[test]
+fn answers_over_udp_and_tcp_agree_and_are_right() {
+    let mut world = World::start();
+    for batch in 1..=3 {
+        world.send(batch, &packets(400, 1_000 * batch as u16));
+    }
+    world.wait_verified(3);
+    // Odd order, a duplicate, an unknown id: bit i is the i-th candidate as sent.
+    let ids = [3, 1, 99, 2, 3];
+    let reply = world.ask(world.port_is(2_002), &ids);
+    assert_eq!(reply.status, LookupStatus::Ok);
+    assert_eq!((reply.candidates, reply.evaluated, reply.no_filter), (5, 4, 1));
+    let excluded: Vec<bool> = (0..5).map(|i| reply.is_excluded(i)).collect();
+    assert_eq!(excluded, [true, true, false, false, true]);
+    assert_eq!(reply.excluded_zone_map + reply.excluded_filter, 3);
+    // Between min and max, on no packet: the exact bitmap knows.
+    let reply = world.ask(world.port_is(2_003), &ids);
+    assert!(reply.is_excluded(3) && reply.excluded_filter >= 1);
+
+    let mut stream = TcpStream::connect(world.node.ports().lookup).unwrap();
+    for port in [1_000, 2_002, 2_003, 3_038, 9] {
+        let request = world.request(world.port_is(port), Candidates::List(ids.to_vec()));
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes, false);
+        let (tcp, udp) =
+            (ask_tcp(&mut stream, &bytes), world.ask(world.port_is(port), &ids));
+        assert_eq!((tcp.excluded, tcp.no_filter), (udp.excluded, udp.no_filter), "port {port}");
+    }
+}
+
+#[test]
+fn an_under_padded_datagram_gets_a_bare_too_short() {
+    let world = World::start();
+    // Never a reply longer than the request, for any number of candidates.
+    for count in [0, 1, 8, 100, 1_000, 5_000, 11_000, 131_072] {
+        let candidates = Candidates::Range { first: 1, count };
+        let request = world.request(Predicate::Unknown, candidates);
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes, false);
+        let reply = exchange(world.node.ports().lookup, &bytes).unwrap();
+        assert!(reply.len() <= bytes.len(), "{count} candidates");
+        let reply = LookupReply::parse(&reply).unwrap();
+        if count >= 1_000 {
+            assert_eq!((reply.status, reply.excluded.len()), (LookupStatus::TooShort, 0));
+            assert_eq!(reply.candidates, count);
+        }
+    }
+}
+
+#[test]
+fn another_cluster_or_schema_excludes_nothing() {
+    let mut world = World::start();
+    world.send(1, &packets(100, 1_000));
+    world.wait_verified(1);
+    for foreign in [true, false] {
+        let mut request = world.request(world.port_is(9), Candidates::List(vec![1]));
+        if foreign {
+            request.cluster.0 += 1;
+        } else {
+            request.fingerprint.0 ^= 1;
+        }
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes, true);
+        let reply = exchange(world.node.ports().lookup, &bytes).unwrap();
+        let reply = LookupReply::parse(&reply).unwrap();
+        assert_eq!((reply.status, reply.is_excluded(0)), (LookupStatus::OtherSchema, false));
+    }
+}
+
+#[test]
+fn a_slow_or_idle_tcp_asker_keeps_nobody_else_waiting() {
+    let mut world = World::start();
+    world.send(1, &packets(100, 1_000));
+    world.wait_verified(1);
+    let lookup = world.node.ports().lookup;
+    let mut idle: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(lookup).unwrap()).collect();
+    // Half a length, and a length with half a message: neither is ever finished.
+    idle[0].write_all(&[40]).unwrap();
+    idle[1].write_all(&[0, 0, 16, 0, 1, 2, 3]).unwrap();
+    let request = world.request(world.port_is(9), Candidates::List(vec![1]));
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes, false);
+    let mut stream = TcpStream::connect(lookup).unwrap();
+    assert!(ask_tcp(&mut stream, &bytes).is_excluded(0));
+    // The unfinished message is cut off.
+    idle[1].set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    assert_eq!(idle[1].read(&mut [0; 8]).unwrap_or(0), 0);
+}
+
+#[test]
+fn connections_past_the_limit_are_closed_and_udp_goes_on() {
+    let world = World::start();
+    let lookup = world.node.ports().lookup;
+    let streams: Vec<TcpStream> = (0..80).map(|_| TcpStream::connect(lookup).unwrap()).collect();
+    let closed = streams.iter().skip(64).filter(|stream| {
+        let mut stream: &TcpStream = stream;
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        matches!(stream.read(&mut [0; 1]), Ok(0) | Err(_))
+    });
+    assert_eq!(closed.count(), 16);
+    assert_eq!(world.ask(world.port_is(9), &[1]).no_filter, 1);
+}
