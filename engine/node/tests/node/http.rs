@@ -74,9 +74,7 @@ fn metrics_carry_every_name_and_add_up() {
     }
     world.wait_verified(2);
     world.ask(world.port_is(1_003), &[1, 2, 3]);
-    wait_for("the lookup to be counted", || {
-        metric(&get(&world, "/metrics").1, "lookups") == 1.0
-    });
+    wait_for("the lookup to be counted", || metric(&get(&world, "/metrics").1, "lookups") == 1.0);
     let text = get(&world, "/metrics").1;
     for name in NAMES {
         assert!(metric(&text, name) >= 0.0);
@@ -132,7 +130,10 @@ fn explain_says_what_excluded_each_batch() {
     let outcome = |i: usize| answer["batches"][i]["outcome"].as_str().unwrap().to_owned();
     assert_eq!(outcome(0), "excluded by filter");
     assert_eq!(outcome(1), "excluded by zone map");
-    assert_eq!((outcome(2).as_str(), &answer["batches"][2]["reason"]), ("no opinion", &"no_filter".into()));
+    assert_eq!(
+        (outcome(2).as_str(), &answer["batches"][2]["reason"]),
+        ("no opinion", &"no_filter".into())
+    );
     let all = json(&world, "/explain?where=dst_port+%3D+1002");
     assert_eq!(all["batches"].as_array().unwrap().len(), 2);
     assert_eq!(all["batches"][0]["outcome"], "may match");

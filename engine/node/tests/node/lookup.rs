@@ -43,8 +43,7 @@ fn answers_over_udp_and_tcp_agree_and_are_right() {
         let request = world.request(world.port_is(port), Candidates::List(ids.to_vec()));
         let mut bytes = Vec::new();
         request.encode(&mut bytes, false);
-        let (tcp, udp) =
-            (ask_tcp(&mut stream, &bytes), world.ask(world.port_is(port), &ids));
+        let (tcp, udp) = (ask_tcp(&mut stream, &bytes), world.ask(world.port_is(port), &ids));
         assert_eq!((tcp.excluded, tcp.no_filter), (udp.excluded, udp.no_filter), "port {port}");
     }
 }

@@ -20,7 +20,8 @@ fn batches_over_two_lanes_and_two_queues_are_verified() {
     assert!(status.store.bytes > 0);
     world.scc.with(|scc| {
         assert_eq!(scc.hellos, ["test-node"]);
-        let mut seen: Vec<_> = scc.seen.iter().map(|(batch, records, _)| (*batch, *records)).collect();
+        let mut seen: Vec<_> =
+            scc.seen.iter().map(|(batch, records, _)| (*batch, *records)).collect();
         seen.sort_unstable();
         assert_eq!(seen, [(1, 400), (2, 400), (3, 400)]);
     });

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bloomrf_engine::identity::{BatchId, ClusterId};
+use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_engine::schema::{PacketFields, Schema};
 use bloomrf_engine::verify::{BatchHash, ChainHasher, HashAlgorithm, frame_digest};
 use bloomrf_engine::wire::frame::{
     FrameHeader, LaneTotal, encode_close, encode_data, records_per_frame,
 };
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupRequest};
-use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_netio::link::udp::UdpSender;
 use bloomrf_node::{Config, Node};
 use tempfile::TempDir;
