@@ -6,5 +6,8 @@ pub mod capture;
 pub mod link;
 pub mod parse;
 
+#[cfg(test)]
+mod seeded;
+
 pub use burst::Burst;
 pub use link::{Link, LinkError, LinkStats, Waker};

@@ -92,6 +92,11 @@ impl Legacy {
         self.window.consume(record_bytes);
         Ok(Some(packet))
     }
+
+    #[cfg(test)]
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.window.memory_bytes()
+    }
 }
 
 /// The third word of a record header.

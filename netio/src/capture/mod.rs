@@ -190,3 +190,6 @@ impl<R: Read> Read for Counted<R> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -221,6 +221,11 @@ impl Pcapng {
         };
         Err(Cut { offset, reason })
     }
+
+    #[cfg(test)]
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.window.memory_bytes()
+    }
 }
 
 /// The word at `offset`; zero where the block is too short for it.

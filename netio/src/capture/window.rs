@@ -98,6 +98,11 @@ impl Window {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory.len()
+    }
+
     fn refill(&mut self) {
         if self.start > 0 {
             self.memory.copy_within(self.start..self.end, 0);

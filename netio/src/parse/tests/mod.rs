@@ -1,3 +1,5 @@
+mod hostile;
+
 use etherparse::PacketBuilder;
 
 use super::*;
