@@ -36,12 +36,12 @@ impl Budget {
 ///
 /// | bits | widths | point | 16 | 256 | 4K | 64K |
 /// | --- | --- | --- | --- | --- | --- | --- |
-/// | 64 | 7,7,7,7,4,4,2,2 | 5.8e-6 | 2.7e-5 | 6.2e-5 | 8.9e-5 | 4.0e-4 |
-/// | 48 | 7,7,4,4,2,2,2,2 | 1.2e-5 | 5.7e-5 | 1.3e-4 | 2.1e-4 | 8.2e-4 |
+/// | 64 | 7,7,7,7,4,4,2,2 | 5.8e-6 | 2.7e-5 | 6.1e-5 | 1.4e-4 | 3.8e-4 |
+/// | 48 | 7,7,4,4,2,2,2,2 | 1.2e-5 | 5.7e-5 | 1.3e-4 | 2.9e-4 | 8.2e-4 |
 /// | 32, exact top | 6,3,3,2,2 | 5.0e-4 | 3.3e-3 | 9.4e-3 | 4.4e-2 | 0.15 |
-/// | (32, exact top) | 7,4,2,2,1 | 1.1e-3 | 7.6e-3 | 1.7e-2 | 4.6e-2 | 0.12 |
+/// | (32, exact top) | 7,4,2,2,1 | 1.1e-3 | 7.6e-3 | 1.7e-2 | 4.5e-2 | 0.12 |
 ///
-/// At 48 bits a lower layer less would halve the point rate of large batches, but raise that of
+/// At 48 bits a narrower third layer would halve the point rate of large batches, but raise that of
 /// a whole vendor prefix (2^24 addresses) from 1.3e-2 to 3.5e-2. At 32 bits, a range of 64K is as
 /// a rule a /16, which the top answers exactly. Domains that no column type has get the nearest
 /// set that fits.

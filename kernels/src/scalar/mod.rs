@@ -1,3 +1,5 @@
+//! Hot path: no allocation, no lock, no syscall in any of these.
+//!
 //! The portable kernels, one file per kind of filter. The reference that every other is held to.
 
 pub mod bitmap;
