@@ -300,3 +300,6 @@ impl Store {
 
 /// Batches that left and are still remembered, for the reasons that explain shows.
 const GONE_MAX: usize = 1_024;
+
+#[cfg(test)]
+mod tests;

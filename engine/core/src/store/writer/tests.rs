@@ -1,0 +1,261 @@
+//! The store by itself: bounds, eviction, verdicts, reasons, what readers hold.
+
+use super::*;
+use crate::filter::{ColumnFlags, ColumnZone, Filter, SealedColumn};
+use crate::verify::{BatchHash, HashAlgorithm};
+use crate::wire::lookup::Candidates;
+use bloomrf_kernels::Zone;
+
+/// A batch with a filter of `bytes` bytes (a multiple of eight).
+fn batch(id: BatchId, bytes: usize) -> Arc<SealedBatch> {
+    let blocks = vec![id; bytes / 8].into_boxed_slice();
+    Arc::new(SealedBatch {
+        batch: id,
+        records: 1,
+        hash: BatchHash { algorithm: HashAlgorithm::Xxh3, digest: [0; 32] },
+        columns: vec![SealedColumn {
+            flags: ColumnFlags::default(),
+            zone: ColumnZone::Narrow(Zone::default()),
+            filter: Filter::Blocked { seed: 0, blocks },
+        }],
+    })
+}
+
+fn store(retain_batches: usize, arena_bytes: usize) -> Store {
+    Store::new(StoreConfig { retain_batches, arena_bytes })
+}
+
+/// Inserts and verifies.
+fn put(store: &mut Store, id: BatchId, bytes: usize) -> Vec<BatchId> {
+    let evicted = store.insert(batch(id, bytes));
+    store.judge(id, Verdict::Verified);
+    evicted
+}
+
+fn is_live(snapshot: &Snapshot, id: BatchId) -> bool {
+    snapshot.place(id).is_some_and(|place| {
+        let chunk = &snapshot.chunks()[place.chunk as usize];
+        chunk.live() >> place.slot & 1 == 1
+            && chunk.slot(place.slot as usize).is_some_and(|held| held.batch == id)
+    })
+}
+
+fn held(store: &Store) -> Vec<BatchId> {
+    store.list().iter().map(|(batch, _)| batch.batch).collect()
+}
+
+#[test]
+fn only_verified_batches_are_live() {
+    let mut store = store(10, 1_000);
+    for id in 1..=4 {
+        assert!(store.insert(batch(id, 64)).is_empty());
+    }
+    assert!(store.judge(2, Verdict::Verified));
+    assert!(store.judge(3, Verdict::Mismatch));
+    assert!(store.judge(4, Verdict::Unknown));
+    assert!(!store.judge(9, Verdict::Verified), "an id that it does not hold");
+    let snapshot = store.reader().load();
+    assert_eq!([1, 2, 3, 4].map(|id| is_live(&snapshot, id)), [false, true, false, false]);
+    assert_eq!(snapshot.absence(1), Absence::Pending);
+    assert_eq!(snapshot.absence(3), Absence::Rejected);
+    assert_eq!(snapshot.absence(4), Absence::NoFilter);
+    assert_eq!(snapshot.absence(9), Absence::NoFilter);
+    let states: Vec<_> = store.list().iter().map(|(b, state)| (b.batch, *state)).collect();
+    assert_eq!(states, [(1, BatchState::Pending), (2, BatchState::Verified)]);
+}
+
+#[test]
+fn a_verdict_reaches_readers_that_hold_an_older_snapshot() {
+    let mut store = store(10, 1_000);
+    store.insert(batch(1, 8));
+    let before = store.reader().load();
+    store.judge(1, Verdict::Verified);
+    assert!(is_live(&before, 1));
+    store.judge(1, Verdict::Mismatch);
+    assert!(!is_live(&before, 1), "the live mask is the only authority");
+}
+
+#[test]
+fn a_rejected_batch_gives_its_memory_back() {
+    let mut store = store(10, 1_000);
+    let weak = {
+        let batch = batch(1, 800);
+        store.insert(Arc::clone(&batch));
+        Arc::downgrade(&batch)
+    };
+    assert_eq!(store.stats().bytes, 800);
+    store.judge(1, Verdict::Mismatch);
+    assert_eq!(weak.strong_count(), 0);
+    let stats = store.stats();
+    assert_eq!((stats.bytes, stats.rejected, stats.pending), (0, 1, 0));
+}
+
+#[test]
+fn the_oldest_are_evicted_until_the_new_batch_fits_and_no_more() {
+    let mut store = store(100, 1_000);
+    for id in 1..=10 {
+        assert!(put(&mut store, id, 96).is_empty());
+    }
+    assert_eq!(put(&mut store, 11, 40), [] as [u64; 0], "exactly full is not over");
+    assert_eq!(put(&mut store, 12, 200), [1, 2, 3]);
+    assert_eq!(held(&store), [4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    let stats = store.stats();
+    assert_eq!((stats.bytes, stats.verified, stats.evicted), (7 * 96 + 40 + 200, 9, 3));
+    assert_eq!(store.reader().load().absence(2), Absence::Evicted);
+}
+
+#[test]
+fn retention_counts_batches() {
+    let mut store = store(3, 1_000);
+    for id in 1..=3 {
+        put(&mut store, id, 8);
+    }
+    assert_eq!(put(&mut store, 4, 8), [1]);
+    assert_eq!(held(&store), [2, 3, 4]);
+}
+
+#[test]
+fn a_batch_larger_than_the_arena_is_refused_and_nothing_is_evicted() {
+    let mut store = store(10, 1_000);
+    put(&mut store, 1, 96);
+    assert_eq!(store.insert(batch(2, 1_008)), [2]);
+    assert_eq!(held(&store), [1]);
+    assert_eq!(store.reader().load().absence(2), Absence::NoFilter);
+    assert_eq!(put(&mut store, 3, 1_000), [1], "one as large as the arena is kept");
+}
+
+#[test]
+fn an_id_that_was_seen_before_is_refused() {
+    let mut store = store(2, 1_000);
+    put(&mut store, 1, 8);
+    assert_eq!(store.insert(batch(1, 16)), [1], "held");
+    assert_eq!(store.stats().bytes, 8, "the first one stays");
+    assert!(is_live(&store.reader().load(), 1));
+    store.insert(batch(2, 8));
+    store.judge(2, Verdict::Mismatch);
+    assert_eq!(store.insert(batch(2, 8)), [2], "rejected");
+    put(&mut store, 3, 8);
+    put(&mut store, 4, 8);
+    assert_eq!(store.insert(batch(1, 8)), [1], "evicted");
+}
+
+#[test]
+fn bytes_that_a_reader_still_holds_are_counted() {
+    let mut store = store(100, 1_000);
+    for id in 1..=5 {
+        put(&mut store, id, 200);
+    }
+    let reader = store.reader();
+    let snapshot = reader.load();
+    assert_eq!(put(&mut store, 6, 200), [1]);
+    assert_eq!(store.stats().bytes, 1_200, "the reader still holds the first one");
+    assert!(!is_live(&snapshot, 1), "and must not consult it");
+    drop(snapshot);
+    assert_eq!(store.stats().bytes, 1_000);
+}
+
+#[test]
+fn a_reader_that_does_not_let_go_neither_empties_the_store_nor_breaks_the_arena() {
+    let mut store = store(100, 1_000);
+    for id in 1..=10 {
+        put(&mut store, id, 96);
+    }
+    let reader = store.reader();
+    let snapshot = reader.load();
+    let mut refused = 0;
+    for id in 11..=60 {
+        let evicted = store.insert(batch(id, 96));
+        assert!(evicted.len() <= 1, "at most what the new batch needs: {evicted:?}");
+        refused += u32::from(evicted == [id]);
+        let stats = store.stats();
+        assert!(stats.bytes <= 1_000 + 250 + 96, "{} bytes", stats.bytes);
+        assert!(stats.verified + stats.pending >= 9);
+    }
+    assert!(refused > 0);
+    drop(snapshot);
+    assert_ne!(store.insert(batch(61, 96)), [61], "and all is well when it lets go");
+    assert!(store.stats().bytes <= 1_000);
+}
+
+#[test]
+fn chunks_fill_in_order_of_arrival_and_empty_ones_leave() {
+    let mut store = store(1_000, 1 << 20);
+    // Ids in no order: the slot follows arrival, the index the id.
+    let ids: Vec<BatchId> = (0..200).map(|i| (i * 77) % 200 + 1).collect();
+    for &id in &ids {
+        put(&mut store, id, 8);
+    }
+    let snapshot = store.reader().load();
+    assert_eq!(snapshot.chunks().len(), 4);
+    for (i, &id) in ids.iter().enumerate() {
+        let place = Place { chunk: i as u32 / 64, slot: i as u32 % 64 };
+        assert_eq!(snapshot.place(id), Some(place));
+        assert!(is_live(&snapshot, id));
+    }
+    assert!(snapshot.batches().eq(1..=200));
+    store.delete(&ids[..128]);
+    let snapshot = store.reader().load();
+    assert_eq!(snapshot.chunks().len(), 2, "two chunks are empty");
+    assert!(ids[..128].iter().all(|&id| snapshot.place(id).is_none()));
+    assert!(ids[128..].iter().all(|&id| is_live(&snapshot, id)));
+}
+
+#[test]
+fn batches_that_are_all_rejected_do_not_pile_up_chunks() {
+    let mut store = store(10, 1 << 20);
+    put(&mut store, 0, 8);
+    for id in 1..=1_000 {
+        store.insert(batch(id, 8));
+        store.judge(id, Verdict::Mismatch);
+    }
+    let snapshot = store.reader().load();
+    assert!(snapshot.chunks().len() <= 2, "{} chunks", snapshot.chunks().len());
+    assert!(is_live(&snapshot, 0));
+    assert_eq!(snapshot.absence(1_000), Absence::Rejected);
+}
+
+#[test]
+fn a_schema_change_discards_everything() {
+    let mut store = store(10, 1_000);
+    put(&mut store, 1, 8);
+    put(&mut store, 2, 8);
+    store.clear();
+    assert!(store.list().is_empty());
+    assert_eq!(store.stats().bytes, 0);
+    assert_eq!(store.reader().load().absence(1), Absence::NoFilter);
+}
+
+#[test]
+fn lists_resolve_like_one_look_up_after_another() {
+    let mut store = store(1_000, 1 << 20);
+    for id in (3..600).step_by(3) {
+        put(&mut store, id, 8);
+    }
+    let snapshot = store.reader().load();
+    let lists: [Vec<BatchId>; 7] = [
+        vec![],
+        (0..700).collect(),
+        (0..700).rev().collect(),
+        vec![3, 3, 3, 600, 597, 597, 0, u64::MAX, 3],
+        vec![u64::MAX, 0, u64::MAX],
+        (0..300).map(|i| (i * 7_919) % 601).collect(),
+        vec![599, 600, 601, 597],
+    ];
+    let mut codes = Vec::new();
+    for list in lists {
+        let expected: Vec<Option<Place>> = list.iter().map(|&id| snapshot.place(id)).collect();
+        snapshot.resolve(&Candidates::List(list), &mut codes);
+        assert_eq!(places(&codes), expected);
+    }
+    for (first, count) in [(0, 700), (3, 1), (598, 5), (u64::MAX, 1), (5, 0), (4, 2)] {
+        let expected: Vec<Option<Place>> =
+            (0..u64::from(count)).map(|i| snapshot.place(first + i)).collect();
+        snapshot.resolve(&Candidates::Range { first, count }, &mut codes);
+        assert_eq!(places(&codes), expected, "{first} + {count}");
+    }
+}
+
+fn places(codes: &[u32]) -> Vec<Option<Place>> {
+    let place = |&code: &u32| (code != super::super::NO_PLACE).then(|| Place::from_code(code));
+    codes.iter().map(place).collect()
+}

@@ -1,0 +1,136 @@
+//! Lookups in threads while a writer inserts, judges, rejects, deletes and evicts.
+
+mod lookup_world;
+mod truth;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
+use bloomrf_engine::schema::Schema;
+use bloomrf_engine::store::{Store, StoreConfig, StoreReader};
+use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
+use bloomrf_engine::wire::stream::Verdict;
+use lookup_world::{
+    CLUSTER, Frozen, Rng, check_counts, evaluator, policy, record, schema, seal, seed,
+};
+
+/// Batch `id` holds exactly the values `value(id)` and its neighbours, so that everyone knows the
+/// truth about every batch without sharing anything.
+fn value(id: u64) -> u32 {
+    (id as u32).wrapping_mul(2_654_435_761) & 0x7fff_fff0
+}
+
+fn batch(schema: &Schema, id: u64) -> bloomrf_engine::seal::SealedBatch {
+    let rows: Vec<_> = [0, value(id), u32::MAX]
+        .iter()
+        .map(|v| record(schema, &[Some(v.to_le_bytes().to_vec())]))
+        .collect();
+    seal(schema, &policy(schema), id, &rows, 1)
+}
+
+/// Asks for the value of a batch, over ids around it, until `stop`.
+fn read(
+    schema: &Arc<Schema>,
+    reader: &StoreReader,
+    newest: &AtomicU64,
+    stop: &AtomicBool,
+    mut rng: Rng,
+) -> (u64, u64) {
+    let mut evaluator = evaluator(schema, 256);
+    let (mut evaluated, mut excluded) = (0, 0);
+    while !stop.load(Ordering::Relaxed) {
+        let wanted = 1 + rng.below(newest.load(Ordering::Acquire).max(1));
+        let ids: Vec<u64> = (0..100).map(|_| wanted.saturating_sub(50) + rng.below(100)).collect();
+        let request = LookupRequest {
+            query_id: 1,
+            cluster: CLUSTER,
+            fingerprint: schema.fingerprint(),
+            budget_us: 0,
+            float_order: FloatOrder::Unstated,
+            candidates: Candidates::List(ids.clone()),
+            predicate: Predicate::Compare {
+                column: 0,
+                op: CompareOp::Eq,
+                literal: Literal::Unsigned(value(wanted).into()),
+            },
+        };
+        // One snapshot for two questions: they may differ only by live bits lost or won.
+        let snapshot = reader.load();
+        for _ in 0..2 {
+            let reply = evaluator.answer(&request, &snapshot, &Frozen);
+            check_counts(&reply);
+            for (i, &id) in ids.iter().enumerate() {
+                let holds = value(id) == value(wanted) || value(wanted) == 0;
+                assert!(!(holds && reply.is_excluded(i)), "FALSE NEGATIVE: batch {id}");
+                // Every third is rejected, so whatever it holds is never used.
+                assert!(!(id % 3 == 0 && reply.is_excluded(i)), "batch {id} was never verified");
+            }
+            evaluated += u64::from(reply.evaluated);
+            excluded += u64::from(reply.excluded_filter + reply.excluded_zone_map);
+        }
+    }
+    (evaluated, excluded)
+}
+
+#[test]
+fn lookups_stay_right_while_batches_come_and_go() {
+    let mut rng = Rng(seed(21));
+    let schema = Arc::new(schema(&[("u32", None, false)]));
+    let mut store = Store::new(StoreConfig { retain_batches: 150, arena_bytes: 1 << 20 });
+    let (newest, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|i| {
+                let (reader, rng) = (store.reader(), Rng(rng.next() ^ i));
+                let (schema, newest, stop) = (&schema, &newest, &stop);
+                scope.spawn(move || read(schema, &reader, newest, stop, rng))
+            })
+            .collect();
+        for id in 1..=3_000u64 {
+            store.insert(Arc::new(batch(&schema, id)));
+            // Verdicts come late and out of order.
+            let judged = id.saturating_sub(rng.below(8));
+            for id in [judged, id.saturating_sub(9)] {
+                let verdict = if id % 3 == 0 { Verdict::Mismatch } else { Verdict::Verified };
+                store.judge(id, verdict);
+            }
+            if rng.one_in(50) {
+                store.delete(&[id.saturating_sub(20), id + 1_000]);
+            }
+            newest.store(id, Ordering::Release);
+            if rng.one_in(16) {
+                std::thread::yield_now();
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        for reader in readers {
+            let (evaluated, excluded) = reader.join().unwrap();
+            println!("evaluated {evaluated}, excluded {excluded}");
+            assert!(excluded > 0, "readers saw nothing");
+        }
+    });
+    let stats = store.stats();
+    assert!(stats.verified + stats.pending <= 150);
+    let listed: usize = store.list().iter().map(|(b, _)| b.filter_bytes()).sum();
+    assert_eq!(stats.bytes as usize, listed, "nothing is held once the readers are gone");
+}
+
+#[test]
+fn a_lookup_that_began_keeps_its_snapshot() {
+    let schema = Arc::new(schema(&[("u32", None, false)]));
+    let mut store = Store::new(StoreConfig { retain_batches: 2, arena_bytes: 1 << 20 });
+    store.insert(Arc::new(batch(&schema, 1)));
+    store.judge(1, Verdict::Verified);
+    let reader = store.reader();
+    let snapshot = reader.load();
+    for id in 2..=10 {
+        store.insert(Arc::new(batch(&schema, id)));
+        store.judge(id, Verdict::Verified);
+    }
+    let place = snapshot.place(1).expect("still in the snapshot");
+    let chunk = &snapshot.chunks()[place.chunk as usize];
+    assert_eq!(chunk.slot(place.slot as usize).unwrap().batch, 1);
+    assert_eq!(chunk.live(), 0, "evicted since: memory is there, but is not consulted");
+    assert!(snapshot.place(10).is_none(), "and nothing newer shows up");
+}
