@@ -1,0 +1,262 @@
+//! The command line, as clap sees it. Nothing here does anything.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::address;
+use crate::batch_ids::BatchIds;
+
+/// The operator's binary of the BloomRF filter node: which batches cannot possibly match?
+#[derive(Debug, Parser)]
+#[command(name = "bloomrf", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// How log lines look; what is logged is set by RUST_LOG (such as `info` or `bloomrf=debug`).
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the whole job on this machine: a cluster, a node, a capture, questions, the truth.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
+    /// The filter node itself.
+    #[command(subcommand)]
+    Node(NodeCommand),
+    /// Broadcast a capture file as batches of records.
+    #[command(after_help = REPLAY_EXAMPLES)]
+    Replay(ReplayArgs),
+    /// Ask a node: of these batches, which cannot match?
+    #[command(after_help = LOOKUP_EXAMPLES)]
+    Lookup(LookupArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Capture to read (pcap or pcapng, plain or .gz) instead of a synthetic one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Packets of the synthetic capture.
+    #[arg(long, value_name = "N", default_value_t = 200_000, conflicts_with = "pcap",
+          value_parser = clap::value_parser!(u64).range(0..=20_000_000))]
+    pub(crate) packets: u64,
+    /// Records of a batch [default: a hundredth of the capture, 100 to 50000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=67_108_864))]
+    pub(crate) batch_records: Option<u64>,
+    /// Seed of the synthetic capture and of the questions.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Questions to ask.
+    #[arg(long, value_name = "N", default_value_t = 60,
+          value_parser = clap::value_parser!(u64).range(0..=100_000))]
+    pub(crate) questions: u64,
+    /// Lanes (UDP flows) of the broadcast.
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) lanes: u8,
+    /// Ingest queues (threads) of the node.
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) queues: u8,
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Leave the cluster running until Ctrl-C; print its ports and commands to try.
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NodeCommand {
+    /// Run a filter node until SIGINT or SIGTERM.
+    #[command(after_help = NODE_EXAMPLES)]
+    Run(NodeArgs),
+    /// Print the effective configuration and where each value came from.
+    #[command(after_help = NODE_EXAMPLES)]
+    CheckConfig(CheckConfigArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NodeArgs {
+    /// Configuration file, TOML; FERMIHDI_* and BLOOMRF_* variables win over it.
+    #[arg(long, value_name = "FILE", env = "BLOOMRF_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckConfigArgs {
+    #[command(flatten)]
+    pub(crate) node: NodeArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Capture file: pcap or pcapng, plain or .gz.
+    pub(crate) file: PathBuf,
+    /// Address of a receiver, port 6987 unless stated; may be given several times.
+    #[arg(long, required = true, value_name = "ADDR", value_parser = address::ingest)]
+    pub(crate) to: Vec<SocketAddr>,
+    /// Records per second, such as 50000 or 50000/s [default: as fast as the socket takes them].
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Start again at the end of the file, with new batch ids, until Ctrl-C.
+    #[arg(long = "loop")]
+    pub(crate) repeat: bool,
+    /// Records of a batch.
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u64).range(1..=67_108_864))]
+    pub(crate) batch_records: u64,
+    /// Lanes (UDP flows) of the broadcast.
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) lanes: u8,
+    /// Id of the first batch. Ids must never repeat within a cluster.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) first_batch: u64,
+    /// Cluster id, up to 32 hexadecimal digits.
+    #[arg(long, value_name = "HEX", default_value = "0", value_parser = cluster)]
+    pub(crate) cluster: u128,
+    /// Elected chain hash.
+    #[arg(long, value_enum, default_value_t = Hash::Xxh3)]
+    pub(crate) hash: Hash,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Hash {
+    Xxh3,
+    Blake3,
+    Sha256,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LookupArgs {
+    /// Lookup address of the node, port 6997 unless stated.
+    #[arg(long, value_name = "ADDR", value_parser = address::lookup)]
+    pub(crate) node: SocketAddr,
+    /// Predicate, as in a SQL WHERE clause; `host`, `net` and `port` mean source OR destination.
+    #[arg(long = "where", value_name = "TEXT")]
+    pub(crate) text: String,
+    /// Batches to ask about: all, 7, 1-100, or several with commas between.
+    #[arg(long, value_name = "IDS", default_value = "all")]
+    pub(crate) batches: BatchIds,
+    /// Say for every batch what excluded it, or why nothing did.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Schema of the records, TOML or JSON [default: the built-in schema `packet`].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Ask over TCP.
+    #[arg(long)]
+    pub(crate) tcp: bool,
+    /// How long to wait for an answer, milliseconds.
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    pub(crate) timeout_ms: u32,
+    /// HTTP address of the node, for `--batches all` and `--explain`
+    /// [default: the node's host, port 8080].
+    #[arg(long, value_name = "ADDR", value_parser = address::http)]
+    pub(crate) http: Option<SocketAddr>,
+    /// Cluster id, up to 32 hexadecimal digits.
+    #[arg(long, value_name = "HEX", default_value = "0", value_parser = cluster)]
+    pub(crate) cluster: u128,
+}
+
+fn cluster(text: &str) -> Result<u128, String> {
+    let digits = text.replace('-', "");
+    u128::from_str_radix(&digits, 16)
+        .map_err(|_| "expected a cluster id of up to 32 hexadecimal digits".to_owned())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text);
+    match number.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate >= 0.001 => Ok(rate),
+        _ => Err("expected records per second, such as 50000 or 50000/s".to_owned()),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bloomrf demo
+  bloomrf demo --pcap traffic.pcapng.gz --batch-records 1000
+  bloomrf node run --config node.toml
+  bloomrf replay traffic.pcap --to 127.0.0.1:6987 --rate 50000/s
+  bloomrf lookup --node 127.0.0.1 --where \"port = 445 AND net = '10.0.0.0/8'\" --batches 1-100
+
+Exit code: 0 done, 1 failed, 2 misused or bad input.";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  bloomrf demo                                  a synthetic capture, seed 1
+  bloomrf demo --seed 7 --questions 200         another one, more questions
+  bloomrf demo --pcap traffic.pcap --keep       your own; then try `bloomrf lookup`
+  bloomrf demo --lanes 4 --queues 2 --json      spread over queues, for machines
+
+FERMIHDI_BLOOMRF_TIMEOUT_MS (10) is the budget of one lookup: past it every batch is read.
+Exit code: 0 no false negative, 1 failed, 2 misused or not a capture.";
+
+const NODE_EXAMPLES: &str = "\
+Examples:
+  bloomrf node check-config --config node.toml
+  bloomrf node run --config node.toml
+  FERMIHDI_BLOOMRF_DATA_DIR=/tmp/bloomrf bloomrf node run
+  RUST_LOG=debug bloomrf node run --log-format json";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  bloomrf replay traffic.pcap --to 127.0.0.1
+  bloomrf replay traffic.pcap --to 127.0.0.1:6987 --to 127.0.0.1:7987 --rate 50000/s
+  bloomrf replay traffic.pcapng.gz --to 239.1.2.3 --loop --lanes 4 --first-batch 1000";
+
+const LOOKUP_EXAMPLES: &str = "\
+Examples:
+  bloomrf lookup --node 127.0.0.1 --where \"dst_port = 445\"
+  bloomrf lookup --node 127.0.0.1:6997 --batches 1-100 \\
+      --where \"dst_port = 445 AND in_net(src_ip4, '10.0.0.0/8')\"
+  bloomrf lookup --node 127.0.0.1 --where \"host = '10.1.2.3'\" --explain
+  bloomrf lookup --node 127.0.0.1 --where \"vlan IS NULL\" --batches 3,5,9 --json --tcp";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn rates_are_read_with_and_without_unit() {
+        assert_eq!(rate("50000/s"), Ok(50_000.0));
+        assert_eq!(rate("2.5"), Ok(2.5));
+        for wrong in ["", "/s", "0", "-1", "fast", "inf", "NaN"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn cluster_ids_are_hexadecimal() {
+        assert_eq!(cluster("ff"), Ok(255));
+        assert_eq!(cluster("00000000-0000-0000-0000-0000000000ff"), Ok(255));
+        assert!(cluster("xyz").is_err());
+        assert!(cluster(&"f".repeat(33)).is_err());
+    }
+}

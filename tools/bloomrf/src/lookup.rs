@@ -1,0 +1,246 @@
+//! `bloomrf lookup`: one question to a running node, over the same message that an SCC sends.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use bloomrf_engine::controller::Unusable;
+use bloomrf_engine::identity::{BatchId, ClusterId};
+use bloomrf_engine::limits::CANDIDATES_MAX;
+use bloomrf_engine::predicate::{FloatOrder, Predicate};
+use bloomrf_engine::query::parse_where;
+use bloomrf_engine::schema::Schema;
+use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
+use bloomrf_refcluster::scc::{Via, ask};
+use serde_json::{Value, json};
+
+use crate::address::HTTP_PORT;
+use crate::args::LookupArgs;
+use crate::batch_ids::{BatchIds, compact};
+use crate::http::{HttpError, fetch_json};
+use crate::outcome::{CommandError, Outcome};
+
+/// What all parts of one question came to.
+#[derive(Debug, Default)]
+struct Answer {
+    candidates: usize,
+    no_filter: u64,
+    excluded_zone_map: u64,
+    excluded_filter: u64,
+    micros: u64,
+    timed_out: bool,
+    excluded: Vec<BatchId>,
+}
+
+pub(crate) fn run(args: &LookupArgs) -> Outcome {
+    let schema = match &args.schema {
+        Some(path) => load_schema(path)?,
+        None => Schema::packet(),
+    };
+    let predicate = parse_where(&schema, &args.text).map_err(CommandError::misused)?;
+    let http = args.http.unwrap_or_else(|| SocketAddr::new(args.node.ip(), HTTP_PORT));
+    let timeout = Duration::from_millis(u64::from(args.timeout_ms));
+    if args.explain {
+        return explain(args, http, timeout);
+    }
+    let ids = match &args.batches {
+        BatchIds::Ids(ids) => ids.clone(),
+        BatchIds::All => held_batches(http, timeout).map_err(http_error)?,
+    };
+    let answer = ask_all(args, &schema, &predicate, &ids, timeout).map_err(|doubt| {
+        CommandError::failed(format!(
+            "node {}: {}; every batch has to be read",
+            args.node,
+            describe(doubt, args.timeout_ms)
+        ))
+    })?;
+    let excluded: std::collections::HashSet<BatchId> = answer.excluded.iter().copied().collect();
+    let kept: Vec<BatchId> = ids.iter().copied().filter(|id| !excluded.contains(id)).collect();
+    if args.json {
+        println!("{:#}", to_json(&args.text, &answer, &kept));
+    } else {
+        print_text(&answer, &kept);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks in as many parts as the limit on candidates needs.
+fn ask_all(
+    args: &LookupArgs,
+    schema: &Schema,
+    predicate: &Predicate,
+    ids: &[BatchId],
+    timeout: Duration,
+) -> Result<Answer, Unusable> {
+    let via = if args.tcp { Via::Tcp } else { Via::Auto };
+    let mut answer = Answer { candidates: ids.len(), ..Answer::default() };
+    for (part, ids) in ids.chunks(CANDIDATES_MAX).enumerate() {
+        let request = LookupRequest {
+            query_id: (u64::from(std::process::id()) << 32) + part as u64,
+            cluster: ClusterId(args.cluster),
+            fingerprint: schema.fingerprint(),
+            budget_us: 0,
+            float_order: FloatOrder::Unstated,
+            candidates: candidates(ids),
+            predicate: predicate.clone(),
+        };
+        let reply = ask(&request, args.node, via, timeout)?;
+        answer.no_filter += u64::from(reply.no_filter);
+        answer.excluded_zone_map += u64::from(reply.excluded_zone_map);
+        answer.excluded_filter += u64::from(reply.excluded_filter);
+        answer.micros += u64::from(reply.micros);
+        answer.timed_out |= reply.timed_out;
+        answer.excluded.extend(reply.excluded);
+    }
+    Ok(answer)
+}
+
+/// A range where the ids are one: it is far shorter on the wire.
+fn candidates(ids: &[BatchId]) -> Candidates {
+    match (ids.first(), u32::try_from(ids.len())) {
+        (Some(&first), Ok(count)) if ids.windows(2).all(|w| w[0].checked_add(1) == Some(w[1])) => {
+            Candidates::Range { first, count }
+        }
+        _ => Candidates::List(ids.to_vec()),
+    }
+}
+
+fn print_text(answer: &Answer, kept: &[BatchId]) {
+    println!("excluded: {}", compact(&answer.excluded, PARTS_MAX));
+    println!("to read:  {}", compact(kept, PARTS_MAX));
+    println!(
+        "{} of {} batches excluded ({} by zone map, {} by filter), {} without a filter, {} us \
+         in the node",
+        answer.excluded.len(),
+        answer.candidates,
+        answer.excluded_zone_map,
+        answer.excluded_filter,
+        answer.no_filter,
+        answer.micros
+    );
+    if answer.timed_out {
+        println!("the node ran out of time: the rest reads \"found\"");
+    }
+}
+
+fn to_json(text: &str, answer: &Answer, kept: &[BatchId]) -> Value {
+    json!({
+        "where": text,
+        "candidates": answer.candidates,
+        "evaluated": answer.candidates as u64 - answer.no_filter,
+        "no_filter": answer.no_filter,
+        "excluded_zone_map": answer.excluded_zone_map,
+        "excluded_filter": answer.excluded_filter,
+        "micros": answer.micros,
+        "timed_out": answer.timed_out,
+        "excluded": answer.excluded,
+        "kept": kept,
+    })
+}
+
+fn explain(args: &LookupArgs, http: SocketAddr, timeout: Duration) -> Outcome {
+    let batches = match &args.batches {
+        BatchIds::All => "all".to_owned(),
+        BatchIds::Ids(ids) => compact(ids, usize::MAX),
+    };
+    let query = [("where", args.text.as_str()), ("batches", batches.as_str())];
+    let page = fetch_json(http, "/explain", &query, timeout).map_err(http_error)?;
+    if args.json {
+        println!("{page:#}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = |value: &Value, key: &str| -> String {
+        match value.get(key) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
+        }
+    };
+    let list = |value: &Value, key: &str| -> Vec<Value> {
+        value.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    println!("where {}", text(&page, "where"));
+    for batch in list(&page, "batches") {
+        let reason = text(&batch, "reason");
+        let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
+        println!("batch {:>6}  {}{reason}", text(&batch, "id"), text(&batch, "outcome"));
+        for leaf in list(&batch, "leaves") {
+            let may_match = leaf.get("may_match").and_then(Value::as_bool).unwrap_or(true);
+            let verdict = if may_match { "may match" } else { "excluded" };
+            println!("    {verdict:<9}  {}  ({})", text(&leaf, "leaf"), text(&leaf, "by"));
+        }
+    }
+    println!(
+        "{} candidates, {} evaluated, {} excluded by zone map, {} by filter, {} us in the node",
+        text(&page, "candidates"),
+        text(&page, "evaluated"),
+        text(&page, "excluded_zone_map"),
+        text(&page, "excluded_filter"),
+        text(&page, "micros")
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ids of all batches that the node holds, ascending.
+fn held_batches(http: SocketAddr, timeout: Duration) -> Result<Vec<BatchId>, HttpError> {
+    let mut ids = Vec::new();
+    let mut first = 0;
+    loop {
+        let from = first.to_string();
+        let query = [("first", from.as_str()), ("limit", "1024")];
+        let page = fetch_json(http, "/batches", &query, timeout)?;
+        let batches = page.get("batches").and_then(Value::as_array);
+        let page_ids = batches.into_iter().flatten().filter_map(|b| b.get("id")?.as_u64());
+        ids.extend(page_ids);
+        match page.get("next").and_then(Value::as_u64) {
+            Some(next) if next > first => first = next,
+            _ => return Ok(ids),
+        }
+    }
+}
+
+fn load_schema(path: &Path) -> Result<Schema, CommandError> {
+    let named = |reason: String| CommandError::misused(format!("{}: {reason}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| named(e.to_string()))?;
+    let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    let schema = if is_json { Schema::from_json(&text) } else { Schema::from_toml(&text) };
+    schema.map_err(|e| named(e.to_string()))
+}
+
+fn http_error(error: HttpError) -> CommandError {
+    match error {
+        HttpError::Refused(_) => CommandError::misused(error),
+        HttpError::Unreachable { .. } => CommandError::failed(format!(
+            "{error} (--http names another address); every batch has to be read"
+        )),
+    }
+}
+
+fn describe(doubt: Unusable, timeout_ms: u32) -> String {
+    match doubt {
+        Unusable::Timeout => format!("no answer within {timeout_ms} ms"),
+        Unusable::Malformed => "the answer is not a lookup reply".to_owned(),
+        Unusable::OtherQuestion => "the answer is to another question".to_owned(),
+        Unusable::Inconsistent => "the answer contradicts itself".to_owned(),
+        Unusable::Status => "it cannot help (another schema or cluster, or not ready)".to_owned(),
+        _ => "the answer cannot be used".to_owned(),
+    }
+}
+
+/// Runs of ids printed before the rest is only counted.
+const PARTS_MAX: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_gapless_ascent_is_sent_as_a_range() {
+        assert_eq!(candidates(&[5, 6, 7]), Candidates::Range { first: 5, count: 3 });
+        for list in [vec![], vec![5, 7], vec![7, 6], vec![5, 5], vec![u64::MAX, 0]] {
+            let sent = candidates(&list);
+            assert_eq!(sent.iter().collect::<Vec<_>>(), list);
+        }
+    }
+}

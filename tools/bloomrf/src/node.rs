@@ -1,0 +1,38 @@
+//! `bloomrf node run` and `check-config`: thin over the library `bloomrf-node`.
+
+use std::process::ExitCode;
+
+use bloomrf_node::{Config, Node, StartError, config};
+
+use crate::args::{CheckConfigArgs, NodeArgs};
+use crate::outcome::{CommandError, Outcome};
+use crate::signals::Stop;
+
+pub(crate) fn run(args: &NodeArgs) -> Outcome {
+    let (config, provenance) =
+        Config::load(args.config.as_deref(), std::env::vars()).map_err(CommandError::misused)?;
+    for note in &provenance.notes {
+        tracing::info!("{note}");
+    }
+    let stop = Stop::listen()?;
+    let node = Node::start(config).map_err(|error| match error {
+        StartError::Config(_) => CommandError::misused(error),
+        _ => CommandError::failed(error),
+    })?;
+    let ports = node.ports();
+    tracing::info!(
+        ingest = %ports.ingest, lookup = %ports.lookup, http = %ports.http,
+        "filter node runs"
+    );
+    stop.wait();
+    tracing::info!("filter node stops");
+    node.stop();
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
+    let text = config::check_config(args.node.config.as_deref(), std::env::vars(), args.json)
+        .map_err(CommandError::misused)?;
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}

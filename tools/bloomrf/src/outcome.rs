@@ -1,0 +1,36 @@
+//! How a command ends: 0 done, 1 failed, 2 misused or bad input.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// It tried and could not: exit code 1.
+    Failed(String),
+    /// What it was given cannot be: exit code 2.
+    Misused(String),
+}
+
+impl CommandError {
+    pub(crate) fn failed(reason: impl Display) -> Self {
+        CommandError::Failed(reason.to_string())
+    }
+
+    pub(crate) fn misused(reason: impl Display) -> Self {
+        CommandError::Misused(reason.to_string())
+    }
+
+    /// Says it on standard error.
+    pub(crate) fn report(&self) -> ExitCode {
+        let (Self::Failed(reason) | Self::Misused(reason)) = self;
+        eprintln!("error: {reason}");
+        ExitCode::from(match self {
+            Self::Failed(_) => 1,
+            Self::Misused(_) => 2,
+        })
+    }
+}
+
+/// Of every command.
+pub(crate) type Outcome = Result<ExitCode, CommandError>;
