@@ -79,3 +79,6 @@ fn counts_agree(reply: &LookupReply, asked: usize) -> bool {
         && excluded == set_bits
         && excluded <= u64::from(reply.evaluated)
 }
+
+#[cfg(test)]
+mod tests;

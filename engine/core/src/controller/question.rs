@@ -62,3 +62,6 @@ fn check_candidates(candidates: &Candidates) -> Result<(), LookupError> {
     };
     if all_fit { Ok(()) } else { Err(LookupError::Candidates) }
 }
+
+#[cfg(test)]
+mod tests;

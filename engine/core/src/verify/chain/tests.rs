@@ -1,3 +1,5 @@
+//! Published and golden digests, and the chain against its definition.
+
 use super::*;
 
 const CLUSTER: ClusterId = ClusterId(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

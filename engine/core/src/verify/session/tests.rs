@@ -1,3 +1,5 @@
+//! The session message by message; `tests/wire_fuzz/session.rs` breaks its line at any byte.
+
 use super::*;
 use crate::wire::stream::{DELETED_MAX, VERSION};
 
