@@ -304,3 +304,6 @@ impl Queue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -305,3 +305,6 @@ impl Sealer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
