@@ -4,6 +4,7 @@
 //! Invariants checked: a sealed batch has the hash and the columns that its sender computes
 //! without our code; a damaged one is never sealed; an intact one always is, unless more than two
 //! batches were open at once; whatever came before, ingest goes on; every frame is counted.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod ingest_world;
 

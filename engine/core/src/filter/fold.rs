@@ -41,7 +41,7 @@ pub(super) fn merge_folded(target: &mut Vec<u64>, source: &[u64], granule: usize
         return;
     }
     let common = common_divisor(target.len(), source.len());
-    assert!(common > 0 && common % granule == 0, "open filters are whole blocks");
+    assert!(common > 0 && common.is_multiple_of(granule), "open filters are whole blocks");
     fold_by(target, target.len() / common, granule);
     let span = granule * (source.len() / common);
     for (at, &word) in source.iter().enumerate() {
@@ -71,7 +71,7 @@ fn classes(sizes: &SizeClasses, len: usize, granule: usize) -> impl Iterator<Ite
         .words()
         .iter()
         .map(|&words| words as usize)
-        .filter(move |&words| len % words == 0 && words % granule == 0)
+        .filter(move |&words| len.is_multiple_of(words) && words.is_multiple_of(granule))
 }
 
 fn common_divisor(mut a: usize, mut b: usize) -> usize {

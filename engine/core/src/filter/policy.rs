@@ -101,7 +101,9 @@ impl FilterPolicy {
             .iter()
             .rev()
             .copied()
-            .find(|&w| u64::from(w) >= roomy && w % stored == 0 && w % granule == 0)
+            .find(|&w| {
+                u64::from(w) >= roomy && w.is_multiple_of(stored) && w.is_multiple_of(granule)
+            })
             .unwrap_or_else(|| self.sizes.at_least(u64::MAX))
     }
 

@@ -4,6 +4,8 @@
 //! open a batch writes down the size that all queues must use. Partials are per (open batch,
 //! queue): any lane may arrive on any queue. Two batches may be open at once; a third batch id,
 //! or a time limit without progress, ends the oldest as incomplete.
+//!
+//! Hot path: everything below, from a datagram to filter bits.
 
 mod board;
 mod frames;

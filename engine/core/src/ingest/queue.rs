@@ -82,6 +82,7 @@ pub struct Queue {
     config: IngestConfig,
     /// Oldest first.
     open: Vec<OpenBatch>,
+    #[expect(clippy::vec_box, reason = "partials travel in their boxes: moved, never copied")]
     spare: Vec<Box<Partial>>,
     /// Taken and not yet forgotten.
     taken: RecentBatches,
@@ -236,11 +237,11 @@ impl Queue {
     }
 
     fn take_close(&mut self, batch: BatchId, totals: BatchTotals) -> Result<(), RefuseReason> {
-        if let Some(open) = self.open.iter_mut().find(|open| open.partial.batch == batch) {
-            if !open.partial.agrees(totals.hash(), totals.lanes()) {
-                open.partial.refused = true;
-                return Err(RefuseReason::Conflict);
-            }
+        if let Some(open) = self.open.iter_mut().find(|open| open.partial.batch == batch)
+            && !open.partial.agrees(totals.hash(), totals.lanes())
+        {
+            open.partial.refused = true;
+            return Err(RefuseReason::Conflict);
         }
         if self.closes.iter().any(|close| *close == (batch, totals)) {
             self.stats.duplicate += 1;

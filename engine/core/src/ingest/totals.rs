@@ -1,4 +1,6 @@
 //! The totals of a batch as its CLOSE frame states them, in fixed memory.
+//!
+//! Hot path: no allocation; a copy of at most `LANES_MAX` totals per CLOSE frame.
 
 use crate::limits::LANES_MAX;
 use crate::verify::HashAlgorithm;

@@ -46,7 +46,8 @@ pub enum IncompleteReason {
 /// What the sealer wants done.
 #[derive(Debug)]
 pub enum SealAction {
-    /// Give a queue a command.
+    /// Give a queue a command: in order, and none dropped (a lost `Take` is not repeated, a lost
+    /// `Recycle` is a partial less).
     Queue(usize, QueueCommand),
     /// A batch is sealed: store it as pending and report its hash.
     Sealed(Box<SealedBatch>),

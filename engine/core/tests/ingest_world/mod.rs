@@ -1,5 +1,6 @@
 //! A sender, a network and a node of two queues, all driven by one seed. Test-only.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

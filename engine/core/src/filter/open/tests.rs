@@ -1,3 +1,5 @@
+//! Claims about open columns, against sets and fresh builds.
+
 use std::collections::BTreeSet;
 
 use bloomrf_kernels::params::Budget;

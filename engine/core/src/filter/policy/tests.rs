@@ -1,3 +1,5 @@
+//! Claims about shapes, sizes and stored bytes.
+
 use super::*;
 use crate::filter::{Filter, OpenColumn};
 

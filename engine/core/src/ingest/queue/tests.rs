@@ -1,3 +1,5 @@
+//! Claims about one queue, frame by frame.
+
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::params::Budget;
 

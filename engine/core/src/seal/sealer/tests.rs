@@ -1,3 +1,5 @@
+//! Claims about the sealer, event by event.
+
 use std::sync::Arc;
 
 use bloomrf_kernels::SizeClasses;
