@@ -7,13 +7,14 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod ingest_world;
+mod truth;
 
-use bloomrf_engine::filter::Filter;
+use bloomrf_engine::filter::{ColumnFlags, Filter};
 use bloomrf_engine::identity::{ClusterId, Fingerprint};
-use bloomrf_engine::schema::CellKey;
 use bloomrf_engine::seal::{IncompleteReason, SealedBatch};
 use bloomrf_engine::wire::frame::encode_data;
 use bloomrf_kernels::RangePlan;
+use bloomrf_oracle::{Value, decode_row};
 use ingest_world::{Batch, Chance, GRACE_NS, IDLE_NS, Node, SLOT_NS, seeds};
 
 /// What the network and the sender do wrong.
@@ -284,32 +285,52 @@ impl World {
             assert_eq!((ours.flags, ours.zone), (theirs.flags, theirs.zone));
             assert!(!exact_sizes || ours == theirs, "batch {}", sent.batch.id);
         }
-        let rows = sent.batch.lanes.concat().concat();
-        for record in rows.chunks_exact(schema.record_bytes()) {
-            for (column, sealed) in schema.columns().iter().zip(&sealed.columns) {
-                let key = column.key(record);
-                assert!(may_hold(&sealed.filter, key), "{} lost {key:?}", column.name());
+        let fields = truth::fields(schema);
+        let mut flags = vec![ColumnFlags::default(); fields.len()];
+        for record in sent.batch.lanes.concat().concat().chunks_exact(schema.record_bytes()) {
+            let row = decode_row(&fields, record);
+            for ((value, flags), sealed) in row.iter().zip(&mut flags).zip(&sealed.columns) {
+                match value {
+                    Value::Null => flags.has_null = true,
+                    Value::Float(v) if v.is_nan() => flags.has_nan = true,
+                    _ => {
+                        flags.has_value = true;
+                        assert!(may_hold(&sealed.filter, value), "lost {value:?}");
+                    }
+                }
             }
         }
+        assert!(sealed.columns.iter().map(|column| column.flags).eq(flags));
     }
 }
 
-fn may_hold(filter: &Filter, key: CellKey<'_>) -> bool {
+/// Asks for the original value by a key map of the test's own.
+fn may_hold(filter: &Filter, value: &Value) -> bool {
     use bloomrf_kernels::scalar::{bitmap, blocked};
-    match (filter, key) {
-        (_, CellKey::Null | CellKey::Nan) | (Filter::None, _) => true,
-        (Filter::Bitmap8(words), CellKey::Narrow(k)) => bitmap::any(words, k as u16, k as u16),
-        (Filter::Bitmap16(words), CellKey::Narrow(k)) => bitmap::any(words, k as u16, k as u16),
-        (Filter::List16(list), CellKey::Narrow(k)) => list.contains(&(k as u16)),
-        (Filter::BloomRf { layers, hashed, top }, CellKey::Narrow(k)) => {
+    let key: u64 = match value {
+        Value::Int(v) => u64::try_from(*v).unwrap(),
+        Value::Time(ticks, _) => u64::try_from(i128::from(*ticks) + (1 << 63)).unwrap(),
+        Value::Float(v) if v.is_sign_negative() && *v != 0.0 => {
+            u64::from(u32::MAX - (*v as f32).to_bits())
+        }
+        Value::Float(v) => (1 << 31) + u64::from((v.abs() as f32).to_bits()),
+        Value::Octets(_, bytes) => bytes.iter().fold(0, |key, &b| key << 8 | u64::from(b)),
+        other => panic!("no such column: {other:?}"),
+    };
+    match filter {
+        Filter::Bitmap8(words) => bitmap::any(words, key as u16, key as u16),
+        Filter::Bitmap16(words) => bitmap::any(words, key as u16, key as u16),
+        Filter::List16(list) => list.contains(&(key as u16)),
+        Filter::BloomRf { layers, hashed, top } => {
             let mut plan = RangePlan::default();
-            plan.build(layers, k, k, 256);
+            plan.build(layers, key, key, 256);
             plan.run(hashed, top.view()).may_hold()
         }
-        (Filter::Blocked { seed, blocks }, CellKey::Wide(k)) => {
-            blocked::contains(blocks, bloomrf_kernels::hash::bytes(k, *seed))
+        Filter::Blocked { seed, blocks } => {
+            let Value::Octets(_, bytes) = value else { panic!("a wide column: {value:?}") };
+            blocked::contains(blocks, bloomrf_kernels::hash::bytes(bytes, *seed))
         }
-        other => panic!("kind and key do not fit: {other:?}"),
+        Filter::None => panic!("every column is filtered"),
     }
 }
 
