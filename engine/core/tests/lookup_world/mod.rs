@@ -1,6 +1,7 @@
 //! A small world around the real path: rows of bytes, open columns, seal, store, lookup; and the
 //! oracle's truth beside it. Test-only: include it with `mod truth; mod lookup_world;`.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(clippy::unwrap_used, reason = "test support")]
 
 pub(crate) mod domain;
 pub(crate) mod windows;
