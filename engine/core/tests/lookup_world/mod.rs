@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "test support")]
 
 pub(crate) mod domain;
+pub(crate) mod trees;
 pub(crate) mod windows;
 
 use std::sync::Arc;
