@@ -41,7 +41,8 @@ pub struct LinkStats {
     pub received: u64,
     /// Bytes delivered.
     pub bytes: u64,
-    /// Dropped before delivery (socket buffer overflow, ring full), as far as it is told.
+    /// Dropped before delivery (ring full, queue full), as far as the link is told. Sockets are
+    /// not: see [`udp::DropGauge`].
     pub dropped: u64,
     /// Datagrams longer than a buffer: cut, and never delivered.
     pub oversize: u64,

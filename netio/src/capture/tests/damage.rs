@@ -86,6 +86,37 @@ fn a_claimed_length_costs_no_memory() {
 }
 
 #[test]
+fn an_endless_stream_of_a_claimed_length_is_not_read() {
+    let claims = u32::MAX.to_le_bytes();
+    let pcap = [&pcap().0[..24], &[0; 8], &claims, &claims].concat();
+    let mut pcapng = pcapng();
+    pcapng.block(6, &[0; 4]);
+    let start = *pcapng.starts.last().unwrap();
+    pcapng.bytes.truncate(start + 4);
+    pcapng.bytes.extend(&0xffff_fff0_u32.to_le_bytes());
+    for bytes in [pcap, pcapng.bytes] {
+        let endless = Cursor::new(bytes).chain(io::repeat(0));
+        let mut capture = Capture::from_reader(endless, 0, "endless").unwrap();
+        capture.by_ref().for_each(drop);
+        assert!(capture.cut().unwrap().reason.contains("damaged"));
+        assert!(capture.progress().0 <= 256 << 10);
+    }
+}
+
+#[test]
+fn a_block_whose_two_lengths_differ_is_damaged() {
+    let Blocks { bytes, mut starts, .. } = pcapng();
+    starts.push(bytes.len());
+    for (block, ends) in starts.windows(2).enumerate().skip(1) {
+        let mut bytes = bytes.clone();
+        bytes[ends[1] - 4] ^= 4;
+        let (packets, cut) = read(&bytes);
+        assert_eq!(packets.len(), block.saturating_sub(1) / 2);
+        assert_eq!(cut.unwrap().offset, ends[0] as u64);
+    }
+}
+
+#[test]
 fn impossible_blocks_are_cuts_that_say_why() {
     let reason = |build: &dyn Fn(&mut Blocks)| {
         let mut file = pcapng();

@@ -61,7 +61,7 @@ fn pcapng_keeps_byte_order_and_interfaces_apart_by_section() {
     file.enhanced(0, 7, b"second");
     file.block(0x0bad, &[0; 16]);
     file.section(true);
-    file.interface(276, 3, 9, -1);
+    file.interface(276, 3, 9, -2);
     file.interface(113, 0, 3, 0);
     file.enhanced(1, 1, b"third");
     // The older Packet Block: interface and drop count share a word.
@@ -78,7 +78,7 @@ fn pcapng_keeps_byte_order_and_interfaces_apart_by_section() {
         packet(7_000, 1, b"second", 1_000),
         packet(1_000_000, 113, b"third", 1_000),
         packet(5_000_000, 113, b"fourth", 1_000),
-        packet(5 - second, 276, b"fifth", 1_000),
+        packet(5 - 2 * second, 276, b"fifth", 1_000),
         packet(0, 276, b"six", 1_000),
         packet(0, 9, b"se", 2),
         packet(5, 9, b"eighth", 1_000),
