@@ -123,6 +123,20 @@ mod tests {
     }
 
     #[test]
+    fn a_record_of_every_packet_is_written_and_counted() {
+        let schema = bloomrf_engine::schema::Schema::packet();
+        let (mut known, mut unknown) =
+            (vec![0xee; schema.record_bytes()], vec![0xee; schema.record_bytes()]);
+        let mut counts = PacketCounts::default();
+        encode(&packet(101, &DNS), &mut known, &mut counts);
+        encode(&packet(999, &DNS), &mut unknown, &mut counts);
+        assert_eq!(counts.packets(), 2);
+        let nulls = |record: &[u8]| schema.columns().iter().filter(|c| c.is_null(record)).count();
+        let nullable = schema.columns().iter().filter(|c| c.is_nullable()).count();
+        assert_eq!((nulls(&known), nulls(&unknown)), (nullable - 5, nullable));
+    }
+
+    #[test]
     fn an_unreadable_packet_keeps_time_and_length_and_is_counted_by_reason() {
         let expected = PacketFields { ts_ns: 77, length: 1_500, ..PacketFields::default() };
         assert_eq!(fields(&packet(999, &DNS)), (expected.clone(), Some(Trouble::LinkType)));
