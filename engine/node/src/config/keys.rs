@@ -301,10 +301,10 @@ fn columns(text: &str) -> Result<Option<Vec<String>>, Expected> {
     if text.trim() == "all" {
         return Ok(None);
     }
-    let names = value::list(text, |name| match name {
-        "" => Err("expected all, or column names with commas between".to_owned()),
-        _ => Ok(name.to_owned()),
-    })?;
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) {
+        return Err("expected all, or column names with commas between".to_owned());
+    }
     Ok(Some(names))
 }
 

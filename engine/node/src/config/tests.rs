@@ -1,1 +1,298 @@
+//! Claims about reading, merging and showing settings.
 
+use std::path::{Path, PathBuf};
+
+use super::keys::{FOREIGN, KEYS};
+use super::*;
+
+fn pairs(env: &[(&str, &str)]) -> Vec<(String, String)> {
+    env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn from_env(env: &[(&str, &str)]) -> Result<(Config, Provenance), ConfigError> {
+    Config::load(None, pairs(env))
+}
+
+fn from_text(text: &str, env: &[(&str, &str)]) -> Result<(Config, Provenance), ConfigError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.toml");
+    std::fs::write(&path, text).unwrap();
+    Config::load(Some(&path), pairs(env))
+}
+
+fn error_of(result: Result<(Config, Provenance), ConfigError>) -> String {
+    match result {
+        Ok(_) => panic!("this configuration must be refused"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn value_of<'a>(provenance: &'a Provenance, key: &str) -> &'a Setting {
+    provenance.settings.iter().find(|s| s.key == key).unwrap()
+}
+
+#[test]
+fn defaults_are_those_of_the_product() {
+    let (config, provenance) = from_env(&[]).unwrap();
+    let expected = [
+        ("production_port", "FERMIHDI_PRODUCTION_PORT", "6987"),
+        ("observability_port", "FERMIHDI_OBSERVABILITY_PORT", "8080"),
+        ("arena_memory", "FERMIHDI_SEASTAR_MEMORY", "512M"),
+        ("retain_batches", "FERMIHDI_BLOOMRF_RETAIN_BATCHES", "512"),
+        ("columns", "FERMIHDI_BLOOMRF_COLUMNS", "all"),
+        ("bits_per_key", "FERMIHDI_BLOOMRF_BITS_PER_KEY", "8"),
+        ("levels", "FERMIHDI_BLOOMRF_LEVELS", "4"),
+        ("max_probes", "FERMIHDI_BLOOMRF_MAX_PROBES", "256"),
+        ("max_kib_per_column", "FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN", "1024"),
+        ("data_dir", "FERMIHDI_BLOOMRF_DATA_DIR", "/var/lib/fermihdi/bloomrf"),
+    ];
+    for (key, env, value) in expected {
+        let setting = value_of(&provenance, key);
+        assert_eq!((setting.env, setting.value.as_str()), (env, value));
+        assert_eq!(setting.origin, Origin::Default);
+    }
+    assert_eq!(config.arena_bytes, 536_870_912);
+    assert_eq!(config.filtered_columns(), vec![true; config.schema.columns().len()]);
+}
+
+#[test]
+fn environment_wins_over_file_wins_over_default() {
+    let text = "# a comment\nretain_batches = 7\n\nmax_probes = 9\nmax_probes_ = 1\n";
+    assert!(from_text(text, &[]).is_err());
+    let text = text.replace("max_probes_ = 1\n", "");
+    let env = [("FERMIHDI_BLOOMRF_RETAIN_BATCHES", "8"), ("PATH", "/bin")];
+    let (config, provenance) = from_text(&text, &env).unwrap();
+    assert_eq!((config.retain_batches, config.max_probes, config.levels), (8, 9, 4));
+    let origin = |key| value_of(&provenance, key).origin.to_string();
+    assert_eq!(origin("retain_batches"), "environment FERMIHDI_BLOOMRF_RETAIN_BATCHES");
+    assert!(origin("max_probes").ends_with("node.toml line 4"), "{}", origin("max_probes"));
+    assert_eq!(origin("levels"), "default");
+}
+
+#[test]
+fn unknown_settings_are_refused_with_place_and_near_match() {
+    let text = error_of(from_text("levels = 4\nretain_batchs = 7\n", &[]));
+    for part in ["retain_batchs", "line 2", "did you mean retain_batches?"] {
+        assert!(text.contains(part), "{text}");
+    }
+    for (name, near) in [
+        ("BLOOMRF_COREZ", "BLOOMRF_CORES"),
+        ("FERMIHDI_BLOOMRF_MAX_PROBE", "FERMIHDI_BLOOMRF_MAX_PROBES"),
+    ] {
+        let text = error_of(from_env(&[(name, "1")]));
+        assert!(text.contains(name) && text.contains(&format!("did you mean {near}?")), "{text}");
+    }
+    let text = error_of(from_env(&[("BLOOMRF_SOMETHING_ELSE_ENTIRELY", "1")]));
+    assert!(!text.contains("did you mean"), "{text}");
+    assert!(error_of(from_text("[section]\nlevels = 4\n", &[])).contains("section"));
+    // Other roles of the product share its environment.
+    from_env(&[("FERMIHDI_OTHER_ROLE_SETTING", "1")]).unwrap();
+}
+
+#[test]
+fn every_bound_is_checked_at_its_edges() {
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        ("FERMIHDI_PRODUCTION_PORT", &["0", "1", "65525"], &["65526", "-1", "x", "", "1.5"]),
+        ("BLOOMRF_LOOKUP_PORT", &["auto", "0", "65535"], &["65536", "none"]),
+        ("FERMIHDI_OBSERVABILITY_PORT", &["0", "65535"], &["65536"]),
+        ("BLOOMRF_LISTEN", &["127.0.0.1", "::1", "0.0.0.0"], &["localhost", "", "1.2.3"]),
+        (
+            "FERMIHDI_SEASTAR_MEMORY",
+            &["1M", "512M", "1G", "1024K", "1048576", "2 GiB", "1g"],
+            &["1023K", "0", "1X", "M", "-1M", "17T", "99999999999999999999G", "1.5G"],
+        ),
+        ("FERMIHDI_BLOOMRF_RETAIN_BATCHES", &["1", "1048576"], &["0", "1048577"]),
+        ("FERMIHDI_BLOOMRF_COLUMNS", &["all", "dst_port", "ts, src_ip4"], &["", "a,,b", "nope"]),
+        ("FERMIHDI_BLOOMRF_BITS_PER_KEY", &["1", "64"], &["0", "65"]),
+        ("FERMIHDI_BLOOMRF_LEVELS", &["1", "8"], &["0", "9"]),
+        ("FERMIHDI_BLOOMRF_MAX_PROBES", &["1", "65536"], &["0", "65537"]),
+        ("FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN", &["1", "65536"], &["0", "65537"]),
+        ("FERMIHDI_BLOOMRF_DATA_DIR", &["/x"], &["", " "]),
+        ("BLOOMRF_LOOKUP_BUDGET_US", &["100", "1000000"], &["99", "1000001"]),
+        (
+            "BLOOMRF_SCC",
+            &["none", "10.0.0.1:1", "[::1]:6990"],
+            &["10.0.0.1", "host:1", "1.1.1.1:0"],
+        ),
+        (
+            "BLOOMRF_CLUSTER",
+            &["0", "C1", "00112233-4455-6677-8899-aabbccddeeff"],
+            &["", "-", "g", "+1", "100112233445566778899aabbccddeeff"],
+        ),
+        ("FERMIHDI_NODE_NAME", &["n", "node 1"], &["", "a\nb"]),
+        ("BLOOMRF_CHAIN_HASH", &["xxh3", "blake3", "SHA-256"], &["md5", ""]),
+        ("BLOOMRF_LINK", &["udp"], &["dpdk", ""]),
+        ("BLOOMRF_GROUPS", &["", "239.1.2.3", "239.1.2.3,224.0.0.9"], &["10.0.0.1", "ff02::1"]),
+        ("BLOOMRF_CORES", &["", "0", "3,1"], &["1,1", "x", "1024", "1,"]),
+        ("BLOOMRF_QUEUES", &["1", "64"], &["0", "65"]),
+        ("BLOOMRF_RECEIVE_BUFFER", &["64K", "1G"], &["63K", "2G"]),
+        ("BLOOMRF_EXPECTED_RECORDS", &["1", "67108864"], &["0", "67108865"]),
+        ("BLOOMRF_BATCH_IDLE_MS", &["10", "3600000"], &["9", "3600001"]),
+        ("BLOOMRF_CLOSE_GRACE_MS", &["1", "600000"], &["0", "600001"]),
+        ("BLOOMRF_SCHEMA", &["packet"], &["", "/no/such/schema.toml"]),
+    ];
+    assert_eq!(cases.len(), KEYS.len(), "every key has its row");
+    for &(env, good, bad) in cases {
+        for value in good {
+            let loaded = from_env(&[(env, value)]);
+            loaded.unwrap_or_else(|e| panic!("{env}={value:?}: {e}"));
+        }
+        for value in bad {
+            let key = KEYS.iter().find(|key| key.env == env).unwrap().name;
+            let text = error_of(from_env(&[(env, value)]));
+            assert!(text.contains(key) && text.contains(env), "{env}={value:?}: {text}");
+            assert!(text.contains(&format!("{value:?}")), "{env}={value:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_column_names_the_near_one() {
+    let text = error_of(from_env(&[("FERMIHDI_BLOOMRF_COLUMNS", "dst_prt")]));
+    assert!(text.contains("did you mean dst_port?"), "{text}");
+    let (config, _) = from_env(&[("FERMIHDI_BLOOMRF_COLUMNS", "dst_port")]).unwrap();
+    assert_eq!(config.filtered_columns().iter().filter(|f| **f).count(), 1);
+}
+
+#[test]
+fn two_settings_that_want_one_port_are_refused() {
+    for env in [
+        [("FERMIHDI_PRODUCTION_PORT", "7000"), ("BLOOMRF_LOOKUP_PORT", "7000")],
+        [("FERMIHDI_PRODUCTION_PORT", "8070"), ("FERMIHDI_OBSERVABILITY_PORT", "8080")],
+    ] {
+        assert!(error_of(from_env(&env)).contains("another port"));
+    }
+}
+
+#[test]
+fn toml_lists_numbers_and_texts_are_all_accepted() {
+    let text = "columns = [\"ts\", \"dst_port\"]\ncores = [0, 1]\narena_memory = \"1G\"\n\
+                listen = \"127.0.0.1\"\nretain_batches = \"12\"\n";
+    let (config, _) = from_text(text, &[]).unwrap();
+    assert_eq!(config.columns.unwrap(), ["ts", "dst_port"]);
+    assert_eq!((config.cores, config.arena_bytes), (vec![0, 1], 1 << 30));
+    assert_eq!(config.retain_batches, 12);
+    for text in ["levels = 4.0", "levels = true", "levels = {a = 1}", "columns = [[\"ts\"]]"] {
+        assert!(error_of(from_text(text, &[])).contains("line 1"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_toml_names_its_line() {
+    let text = error_of(from_text("levels = 4\nretain_batches 7\n", &[]));
+    assert!(text.contains("node.toml") && text.contains("line 2"), "{text}");
+    let missing = Config::load(Some(Path::new("/no/such/node.toml")), pairs(&[]));
+    assert!(error_of(missing).contains("/no/such/node.toml"));
+}
+
+#[test]
+fn a_dms_is_not_supported_yet_and_the_error_says_what_to_do() {
+    for name in ["FERMIHDI_DMS_URL", "FERMIHDI_BOOTSTRAP_TOKEN"] {
+        let text = error_of(from_env(&[(name, "s3cret")]));
+        assert!(text.contains(name) && text.contains("not supported yet"), "{text}");
+        assert!(text.contains("file") && !text.contains("s3cret"), "{text}");
+        from_env(&[(name, "")]).unwrap();
+    }
+    let (config, _) = from_env(&[("FERMIHDI_NODE_NAME", "n7")]).unwrap();
+    assert_eq!(config.node_name, "n7");
+}
+
+#[test]
+fn variables_of_the_scc_are_noted_and_ignored() {
+    let env = [("FERMIHDI_BLOOMRF_MODE", "active"), ("FERMIHDI_BLOOMRF_TIMEOUT_MS", "10")];
+    let (_, provenance) = from_env(&env).unwrap();
+    assert_eq!(provenance.notes.len(), 2);
+    assert!(provenance.to_text().contains("FERMIHDI_BLOOMRF_MODE: read by the SCC"));
+    for foreign in FOREIGN {
+        from_env(&[(foreign.env, "x")]).unwrap();
+    }
+}
+
+#[test]
+fn what_is_shown_reads_back_to_itself() {
+    let env = [
+        ("FERMIHDI_SEASTAR_MEMORY", "1536K"),
+        ("BLOOMRF_CORES", "3,1"),
+        ("BLOOMRF_SCC", "[::1]:6990"),
+        ("BLOOMRF_CLUSTER", "c1"),
+        ("BLOOMRF_GROUPS", "239.1.2.3"),
+        ("FERMIHDI_BLOOMRF_COLUMNS", "ts,dst_port"),
+    ];
+    let (_, first) = from_env(&env).unwrap();
+    let shown: Vec<(String, String)> =
+        first.settings.iter().map(|s| (s.env.to_owned(), s.value.clone())).collect();
+    let (_, second) = Config::load(None, shown).unwrap();
+    for (a, b) in first.settings.iter().zip(&second.settings) {
+        assert_eq!((a.key, &a.value), (b.key, &b.value));
+    }
+}
+
+#[test]
+fn check_config_shows_every_key_with_its_origin() {
+    let env = pairs(&[("BLOOMRF_QUEUES", "2")]);
+    let text = check_config(None, env.clone(), false).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&check_config(None, env, true).unwrap()).unwrap();
+    for (i, key) in KEYS.iter().enumerate() {
+        let line = text.lines().find(|line| line.split(' ').next() == Some(key.name)).unwrap();
+        assert!(line.contains("# "), "{line}");
+        assert_eq!(json["settings"][i]["key"], key.name);
+    }
+    let queues = text.lines().find(|line| line.starts_with("queues ")).unwrap();
+    assert!(queues.contains("# environment BLOOMRF_QUEUES"), "{queues}");
+}
+
+#[test]
+fn a_schema_file_is_found_beside_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = Config::default().schema.to_json().to_string();
+    std::fs::write(folder.path().join("flows.json"), json).unwrap();
+    let path = folder.path().join("node.toml");
+    std::fs::write(&path, "schema = \"flows.json\"\n").unwrap();
+    let (config, _) = Config::load(Some(&path), pairs(&[])).unwrap();
+    assert_eq!(config.schema, Config::default().schema);
+    assert!(config.schema_source.ends_with("flows.json"));
+    std::fs::write(folder.path().join("flows.json"), "{}").unwrap();
+    let text = error_of(Config::load(Some(&path), pairs(&[])));
+    assert!(text.contains("flows.json") && text.contains("line 1"), "{text}");
+}
+
+/// `deploy/node.toml` of the repository.
+fn deployed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/node.toml")
+}
+
+#[test]
+fn the_deployed_file_lists_every_key_with_default_unit_and_limit() {
+    let text = std::fs::read_to_string(deployed()).unwrap();
+    Config::load(Some(&deployed()), pairs(&[])).unwrap();
+    let (_, defaults) = from_env(&[]).unwrap();
+    let mut listed = Vec::new();
+    let mut about = String::new();
+    let mut live = String::new();
+    for line in text.lines() {
+        // Prose is "# text", a setting is "#key = value".
+        let setting = line.strip_prefix('#').filter(|rest| !rest.starts_with([' ', '#']));
+        let Some(setting) = setting.filter(|rest| !rest.is_empty()) else {
+            about = if line.is_empty() { String::new() } else { about + line + "\n" };
+            continue;
+        };
+        let name = setting.split(" = ").next().unwrap().to_owned();
+        let key = KEYS.iter().find(|key| key.name == name);
+        let key = key.unwrap_or_else(|| panic!("deploy/node.toml lists {name}, no such key"));
+        for part in [key.env, key.unit, key.limit] {
+            let prose = about.replace("\n# ", " ");
+            assert!(prose.contains(part), "deploy/node.toml, {name}: {part:?} not in {prose}");
+        }
+        about.clear();
+        live = live + setting + "\n";
+        listed.push(name);
+    }
+    let all: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    assert_eq!(listed, all, "deploy/node.toml lists every key once, in order");
+    let (_, uncommented) = from_text(&live, &[]).unwrap();
+    for (setting, default) in uncommented.settings.iter().zip(&defaults.settings) {
+        assert_eq!((setting.key, &setting.value), (default.key, &default.value));
+        assert_ne!(setting.origin, Origin::Default);
+    }
+}
