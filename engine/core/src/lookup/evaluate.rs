@@ -10,6 +10,7 @@ use super::explain::{self, BatchExplain};
 use super::normal::Normal;
 use super::plan::Plan;
 use super::walk;
+use super::{NoOpinion, NoOpinionCounts};
 use crate::env::Clock;
 use crate::identity::{ClusterId, Fingerprint};
 use crate::schema::Schema;
@@ -34,6 +35,7 @@ pub struct LookupConfig {
 pub struct Evaluator {
     config: LookupConfig,
     scratch: Scratch,
+    undecided: NoOpinionCounts,
 }
 
 /// What one lookup works on; kept for the next one.
@@ -64,7 +66,7 @@ impl Evaluator {
     /// An evaluator for one schema epoch.
     #[must_use]
     pub fn new(config: LookupConfig) -> Self {
-        Evaluator { config, scratch: Scratch::default() }
+        Evaluator { config, scratch: Scratch::default(), undecided: NoOpinionCounts::default() }
     }
 
     /// The schema's fingerprint.
@@ -82,6 +84,7 @@ impl Evaluator {
     ) -> LookupReply {
         let start_ns = clock.now_ns();
         let mut reply = empty_reply(request);
+        self.undecided = NoOpinionCounts::default();
         if self.is_foreign(request) {
             reply.status = LookupStatus::OtherSchema;
             reply.no_filter = reply.candidates;
@@ -91,8 +94,10 @@ impl Evaluator {
             let normal = Normal::new(&schema, &request.predicate, request.float_order);
             let mut plan = Plan::new(normal.leaves.len(), self.config.probes_max);
             self.scratch.run(request, snapshot, &normal, &mut plan, &mut deadline);
+            self.undecided = plan.undecided;
             if deadline.is_over {
                 reply.status = LookupStatus::TimedOut;
+                self.undecided[NoOpinion::Time.index()] += self.scratch.out_of_time();
             }
             self.scratch.scatter(&mut reply);
         }
@@ -119,6 +124,14 @@ impl Evaluator {
         let mut plan = Plan::new(normal.leaves.len(), self.config.probes_max);
         self.scratch.run(request, snapshot, &normal, &mut plan, &mut deadline);
         explain::all(&schema, request, snapshot, &normal, &mut plan, &self.scratch)
+    }
+
+    /// Of the last [`Evaluator::answer`]: leaves that neither zone map nor filter could decide,
+    /// once per batch asked, and batches that time did not suffice for. Candidates without a
+    /// usable filter are not in it; [`Snapshot::absence`] tells about those.
+    #[must_use]
+    pub fn undecided(&self) -> &NoOpinionCounts {
+        &self.undecided
     }
 
     fn is_foreign(&self, request: &LookupRequest) -> bool {
@@ -173,6 +186,12 @@ impl Scratch {
                 masks.is_done = true;
             }
         }
+    }
+
+    /// Usable batches that were not looked at, or not to the end.
+    fn out_of_time(&self) -> u64 {
+        let cut = self.chunks.iter().filter(|masks| !masks.is_done);
+        cut.map(|masks| u64::from((masks.live & !masks.by_zone).count_ones())).sum()
     }
 
     /// From slots back to candidates as sent: any order, duplicates each for themselves.

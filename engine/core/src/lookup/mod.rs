@@ -15,4 +15,4 @@ mod zone;
 
 pub use evaluate::{Evaluator, LookupConfig};
 pub use explain::{BatchExplain, LeafExplain, Outcome};
-pub use normal::{NoOpinion, Normal};
+pub use normal::{NoOpinion, NoOpinionCounts, Normal};

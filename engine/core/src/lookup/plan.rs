@@ -9,9 +9,9 @@ use std::ops::Range;
 use bloomrf_kernels::scalar::{bitmap, blocked};
 use bloomrf_kernels::{Answer, Layers, RangePlan, hash};
 
-use super::NoOpinion;
 use super::evaluate::Deadline;
 use super::normal::Test;
+use super::{NoOpinion, NoOpinionCounts};
 use crate::filter::{Filter, Top16, narrow_hash};
 
 /// A filter's word on a leaf.
@@ -43,6 +43,8 @@ pub(super) struct Plan {
     /// Plans kept so far, over all leaves.
     kept: usize,
     scratch: RangePlan,
+    /// Leaves that nothing could decide, once per batch asked.
+    pub(super) undecided: NoOpinionCounts,
 }
 
 /// What one leaf has hashed so far. Seed and layers may differ between batches.
@@ -56,7 +58,8 @@ impl Plan {
     /// An empty plan for `leaves` leaves.
     pub(super) fn new(leaves: usize, probes_max: u32) -> Self {
         let leaves = std::iter::repeat_with(LeafPlans::default).take(leaves).collect();
-        Plan { leaves, probes_max, kept: 0, scratch: RangePlan::default() }
+        let undecided = NoOpinionCounts::default();
+        Plan { leaves, probes_max, kept: 0, scratch: RangePlan::default(), undecided }
     }
 
     /// Asks `filter` about the ranges or values `which` of leaf number `leaf`. `bits` is the

@@ -37,7 +37,11 @@ pub(super) fn filter_mask(
     match node {
         Node::Leaf(leaf) => select(mask, |slot| {
             let batch = chunk.slot(slot).map(|b| &**b);
-            finding(normal, *leaf, batch, plan, deadline).may_match()
+            let finding = finding(normal, *leaf, batch, plan, deadline);
+            if let Finding::NoOpinion(why) = finding {
+                plan.undecided[why.index()] += 1;
+            }
+            finding.may_match()
         }),
         Node::All(parts) => {
             all(parts, mask, |part, mask| filter_mask(normal, part, chunk, mask, plan, deadline))

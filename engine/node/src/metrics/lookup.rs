@@ -1,6 +1,6 @@
 //! What the responders count. Atomics only: counting never waits.
 
-use bloomrf_engine::lookup::NoOpinion;
+use bloomrf_engine::lookup::{NoOpinion, NoOpinionCounts};
 use bloomrf_engine::wire::lookup::{LookupError, LookupReply, LookupStatus};
 use prometheus::{Histogram, IntCounter, IntGauge};
 
@@ -38,9 +38,6 @@ pub(crate) enum LookupRefusal {
     Internal,
 }
 
-/// Per reason: how many candidates were kept for want of an opinion.
-pub(crate) type NoOpinionCounts = [u64; NO_OPINION_LABELS.len()];
-
 impl LookupMetrics {
     pub(super) fn new(register: &Register<'_>) -> Result<Self, prometheus::Error> {
         let counter = |name, help| register.counter(name, help);
@@ -72,9 +69,9 @@ impl LookupMetrics {
             )?,
             no_opinion: register.counters(
                 "lookup_no_opinion",
-                "Candidates kept for want of an opinion, by reason.",
+                "Candidates without a usable filter, and leaves that could not be decided, by reason.",
                 "reason",
-                &NO_OPINION_LABELS,
+                &NoOpinion::LABELS,
             )?,
             seconds: register.histogram(
                 "lookup_seconds",
@@ -103,7 +100,7 @@ impl LookupMetrics {
         count(&self.refused, refusal_index(refusal), 1);
     }
 
-    /// Counts candidates kept for want of an opinion.
+    /// Counts what was kept for want of an opinion.
     pub(crate) fn no_opinion(&self, counts: &NoOpinionCounts) {
         for (index, &n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             count(&self.no_opinion, index, n);
@@ -120,11 +117,6 @@ fn count(counters: &[IntCounter], index: usize, by: u64) {
 /// The label of a status, for logs and JSON.
 pub(crate) fn status_label(status: LookupStatus) -> &'static str {
     STATUS_LABELS.get(status_index(status)).copied().unwrap_or("other")
-}
-
-/// The label of a reason, for metrics and JSON.
-pub(crate) fn no_opinion_label(reason: NoOpinion) -> &'static str {
-    NO_OPINION_LABELS.get(no_opinion_index(reason)).copied().unwrap_or("other")
 }
 
 const STATUS_LABELS: [&str; 6] =
@@ -174,36 +166,5 @@ fn refusal_index(refusal: LookupRefusal) -> usize {
         LookupRefusal::Amplification => 10,
         LookupRefusal::Connection => 11,
         LookupRefusal::Internal => 12,
-    }
-}
-
-const NO_OPINION_LABELS: [&str; 11] = [
-    "no_filter",
-    "evicted",
-    "pending",
-    "rejected",
-    "schema",
-    "operator",
-    "budget",
-    "time",
-    "corrupt",
-    "not_filtered",
-    "other",
-];
-
-/// Index into [`NoOpinionCounts`].
-pub(crate) fn no_opinion_index(reason: NoOpinion) -> usize {
-    match reason {
-        NoOpinion::NoFilter => 0,
-        NoOpinion::Evicted => 1,
-        NoOpinion::Pending => 2,
-        NoOpinion::Rejected => 3,
-        NoOpinion::Schema => 4,
-        NoOpinion::Operator => 5,
-        NoOpinion::Budget => 6,
-        NoOpinion::Time => 7,
-        NoOpinion::Corrupt => 8,
-        NoOpinion::NotFiltered => 9,
-        _ => 10,
     }
 }

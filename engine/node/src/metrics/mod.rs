@@ -11,9 +11,7 @@ use mirror::Mirror;
 use prometheus::core::Collector;
 use prometheus::{Opts, Registry, TextEncoder};
 
-pub(crate) use lookup::{
-    LookupMetrics, LookupRefusal, NoOpinionCounts, no_opinion_index, no_opinion_label, status_label,
-};
+pub(crate) use lookup::{LookupMetrics, LookupRefusal, status_label};
 pub(crate) use mirror::Moment;
 pub(crate) use seal::{SealMetrics, incomplete_label};
 

@@ -12,11 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use bloomrf_engine::lookup::{Evaluator, NoOpinion};
+use bloomrf_engine::lookup::{Evaluator, NoOpinion, NoOpinionCounts};
 use bloomrf_engine::store::Snapshot;
 use bloomrf_engine::wire::lookup::{LookupReply, LookupRequest, LookupStatus, reply_bytes};
 
-use crate::metrics::{LookupRefusal, NoOpinionCounts, no_opinion_index};
+use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
 
 pub(crate) use socket::LookupSocket;
@@ -89,6 +89,9 @@ impl Responder {
         let metrics = &self.shared.metrics.lookup;
         metrics.answered(&reply, nanos as f64 / 1e9);
         metrics.no_opinion(&absences(&request, &reply, &self.shared.reader.load()));
+        if matches!(reply.status, LookupStatus::Ok | LookupStatus::TimedOut) {
+            metrics.no_opinion(self.evaluator.undecided());
+        }
         log(&reply, nanos / 1_000);
     }
 }
@@ -97,11 +100,7 @@ impl Responder {
 /// a candidate from one reason to another, never out of the sum.
 fn absences(request: &LookupRequest, reply: &LookupReply, snapshot: &Snapshot) -> NoOpinionCounts {
     let mut counts = NoOpinionCounts::default();
-    let mut count = |why: NoOpinion, n: u64| {
-        if let Some(slot) = counts.get_mut(no_opinion_index(why)) {
-            *slot += n;
-        }
-    };
+    let mut count = |why: NoOpinion, n: u64| counts[why.index()] += n;
     let mut rest = u64::from(reply.no_filter);
     if reply.status == LookupStatus::OtherSchema {
         count(NoOpinion::Schema, rest);

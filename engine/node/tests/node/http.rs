@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use bloomrf_engine::query::parse_where;
+
 use crate::world::{World, packets, wait_for};
 
 /// Status and body of a page.
@@ -94,6 +96,29 @@ fn metrics_carry_every_name_and_add_up() {
     let status = world.node.status();
     assert_eq!(value("frames_in"), status.ingest.frames_in as f64);
     assert_eq!(value("filters_bytes"), status.store.bytes as f64);
+}
+
+#[test]
+fn every_want_of_an_opinion_is_counted_by_its_reason() {
+    let mut world = World::start_with(|config| {
+        config.columns = Some(vec!["src_ip4".to_owned()]);
+        config.max_probes = 1;
+    });
+    world.send(1, &packets(400, 1_000));
+    world.wait_verified(1);
+    let ask = |text: &str| world.ask(parse_where(&world.schema, text).unwrap(), &[1, 2]);
+    // No filter on this column, and the zone map cannot decide.
+    ask("src_port = 40200");
+    // A range with ragged ends costs more than one probe.
+    ask("src_ip4 BETWEEN '10.0.0.3' AND '10.0.5.77'");
+    let counted = |reason: &str| {
+        let text = get(&world, "/metrics").1;
+        metric(&text, &format!("lookup_no_opinion{{reason=\"{reason}\"}}"))
+    };
+    // The unknown batch 2, twice.
+    wait_for("no_filter", || counted("no_filter") == 2.0);
+    wait_for("not_filtered", || counted("not_filtered") == 1.0);
+    wait_for("budget", || counted("budget") == 1.0);
 }
 
 #[test]

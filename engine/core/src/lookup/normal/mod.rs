@@ -222,6 +222,40 @@ impl From<Absence> for NoOpinion {
     }
 }
 
+impl NoOpinion {
+    /// Number of reasons.
+    pub const COUNT: usize = 10;
+
+    /// All reasons with their metric labels, in index order.
+    pub const LABELS: [&'static str; Self::COUNT] = [
+        "no_filter",
+        "evicted",
+        "pending",
+        "rejected",
+        "schema",
+        "operator",
+        "budget",
+        "time",
+        "corrupt",
+        "not_filtered",
+    ];
+
+    /// Index into [`NoOpinion::LABELS`] and [`NoOpinionCounts`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Metric label.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        Self::LABELS[self.index()]
+    }
+}
+
+/// How often each reason held, by [`NoOpinion::index`].
+pub type NoOpinionCounts = [u64; NoOpinion::COUNT];
+
 impl fmt::Display for NoOpinion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::refuse;
-use crate::metrics::{no_opinion_label, status_label};
+use crate::metrics::status_label;
 use crate::shared::Shared;
 
 /// The question.
@@ -90,7 +90,7 @@ fn describe(batch: &BatchExplain) -> Value {
         Outcome::ExcludedZoneMap => ("excluded by zone map", None),
         Outcome::ExcludedFilter => ("excluded by filter", None),
         Outcome::MayMatch => ("may match", None),
-        Outcome::NoOpinion(reason) => ("no opinion", Some(no_opinion_label(*reason))),
+        Outcome::NoOpinion(reason) => ("no opinion", Some(reason.label())),
     };
     let leaves: Vec<Value> = batch
         .leaves
