@@ -19,17 +19,17 @@ pub(super) struct FoldLimits {
 /// Folds an open filter to what is stored of it.
 pub(super) fn fold_to_budget(filter: &mut Vec<u64>, sizes: &SizeClasses, limits: FoldLimits) {
     loop {
-        let factor = factor_by_fill(filter, sizes, limits);
-        if factor <= 1 {
-            break;
+        let len = filter.len();
+        let by_fill = len / factor_by_fill(filter, sizes, limits).max(1);
+        // Chosen from the size it has now: a size in between may not fold to the one paid for.
+        let max = by_fill.min(limits.words_max as usize);
+        let Some(stored) = classes(sizes, len, limits.granule).find(|&words| words <= max) else {
+            return;
+        };
+        fold_by(filter, len / stored, limits.granule);
+        if stored == len {
+            return;
         }
-        fold_by(filter, factor, limits.granule);
-    }
-    let len = filter.len();
-    let max = limits.words_max as usize;
-    if len > max {
-        let paid = classes(sizes, len, limits.granule).find(|&words| words <= max);
-        fold_by(filter, paid.map_or(1, |words| len / words), limits.granule);
     }
 }
 

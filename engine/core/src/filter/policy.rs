@@ -90,20 +90,18 @@ impl FilterPolicy {
     }
 
     /// The smallest class of at least 1.25 x the need that folds to the class of the need, so
-    /// that a batch of the expected size is stored at its budget.
+    /// that a batch of the expected size is stored at its budget; and no power of two, which
+    /// would fold to powers of two only and leave other batches up to 1.9x over or under it.
     fn open_words(&self, kind: FilterKind, records: u64) -> u32 {
         let need = self.words_for(kind, records);
         let stored = self.class_at_least(kind, need);
         let roomy = need.saturating_add(need.div_ceil(4));
         let granule = granule_of(kind) as u32;
-        self.sizes
-            .words()
-            .iter()
-            .rev()
-            .copied()
-            .find(|&w| {
-                u64::from(w) >= roomy && w.is_multiple_of(stored) && w.is_multiple_of(granule)
-            })
+        let folds_well =
+            |w: u32| w.is_multiple_of(stored) && w.is_multiple_of(granule) && !w.is_power_of_two();
+        let mut classes = self.sizes.words().iter().rev().copied();
+        classes
+            .find(|&w| u64::from(w) >= roomy && folds_well(w))
             .unwrap_or_else(|| self.sizes.at_least(u64::MAX))
     }
 

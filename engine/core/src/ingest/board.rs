@@ -8,7 +8,7 @@
 //! behind, or when a foreign id took it. It then sizes by the current expectation, which may
 //! differ from what the others used, and nothing is lost: `OpenColumn::merge` folds shares of
 //! differing sizes exactly to their greatest common one. Agreement saves time and bits, and is
-//! never what correctness rests on. The same holds for ids 2^44 apart, which share a tag.
+//! never what correctness rests on. The same holds for ids 2^41 apart, which share a tag.
 //!
 //! Hot path: no allocation, no lock; at most a few atomic operations per batch and queue.
 
@@ -21,17 +21,16 @@ use crate::limits::RECORDS_PER_BATCH_MAX;
 /// the first queue to open a batch writes it, every other reads it.
 #[derive(Debug)]
 pub struct OpenBoard {
-    /// Tag of the batch above `UNITS_BITS` bits of record count in units; 0 where unused.
+    /// Tag of the batch above `RECORDS_BITS` bits of record count; 0 where unused.
     entries: [AtomicU64; ENTRIES as usize],
     expected: AtomicU64,
 }
 
 const ENTRIES: u64 = 16;
-/// Record counts are kept in units of this many records.
-const UNIT_RECORDS: u64 = 64;
-const UNITS_BITS: u32 = 24;
-const TAG_BITS: u32 = 64 - UNITS_BITS;
-const _: () = assert!(RECORDS_PER_BATCH_MAX.div_ceil(UNIT_RECORDS) < 1 << UNITS_BITS);
+/// Exact counts, so that a batch of the expected size is stored in its own size class.
+const RECORDS_BITS: u32 = 27;
+const TAG_BITS: u32 = 64 - RECORDS_BITS;
+const _: () = assert!(RECORDS_PER_BATCH_MAX < 1 << RECORDS_BITS);
 
 impl OpenBoard {
     /// A board that expects `records` records in the first batch.
@@ -48,20 +47,19 @@ impl OpenBoard {
     pub fn agree(&self, batch: BatchId) -> u64 {
         let entry = &self.entries[(batch % ENTRIES) as usize];
         let expected = self.expected.load(Ordering::Relaxed);
-        let units = expected.div_ceil(UNIT_RECORDS);
         let tag = batch / ENTRIES % (1 << TAG_BITS);
         // `Relaxed` suffices: one word holds everything that is agreed on.
         let mut seen = entry.load(Ordering::Relaxed);
         loop {
-            if seen != 0 && seen >> UNITS_BITS == tag {
-                return (seen % (1 << UNITS_BITS)) * UNIT_RECORDS;
+            if seen != 0 && seen >> RECORDS_BITS == tag {
+                return seen % (1 << RECORDS_BITS);
             }
-            if seen != 0 && !is_newer(tag, seen >> UNITS_BITS) {
-                return units * UNIT_RECORDS;
+            if seen != 0 && !is_newer(tag, seen >> RECORDS_BITS) {
+                return expected;
             }
-            let ours = tag << UNITS_BITS | units;
+            let ours = tag << RECORDS_BITS | expected;
             match entry.compare_exchange(seen, ours, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return units * UNIT_RECORDS,
+                Ok(_) => return expected,
                 Err(now) => seen = now,
             }
         }
@@ -121,7 +119,7 @@ mod tests {
         for _ in 0..64 {
             board.expect(0);
         }
-        assert_eq!(board.agree(3), UNIT_RECORDS, "never nothing");
+        assert_eq!(board.agree(3), 1, "never nothing");
     }
 
     #[test]

@@ -115,21 +115,26 @@ fn stored_bytes_stay_within_the_default_cost_of_the_table() {
 }
 
 #[test]
-fn batch_of_the_expected_size_keeps_to_the_target_fill() {
+fn sealed_filter_keeps_to_the_target_fill() {
     let policy = policy(4, 1_024);
     for kind in ["u64", "uuid"] {
         let schema = column(kind);
         let first = &schema.columns()[0];
-        for records in [100, 200, 1_000, 5_000] {
+        for (records, expected) in [100, 200, 1_000, 5_000]
+            .into_iter()
+            .flat_map(|n| [(n, n), (n * 9 / 10, n), (n, 65_536)])
+        {
             let rows = scattered_rows(first.width(), records);
-            let mut open = OpenColumn::new(first, policy.open_shape(0, first, records));
+            let mut open = OpenColumn::new(first, policy.open_shape(0, first, expected));
             open.insert_rows(first, &rows, first.width());
             let filter = open.seal(&policy, records).filter;
             let target = match &filter {
                 Filter::BloomRf { layers, .. } => policy.fill_target(Some(layers)),
                 _ => policy.fill_target(None),
             };
-            assert!(filter.fill() <= target * 1.05, "{kind} {records}: {}", filter.fill());
+            // Another size than the expected one may fall between two classes that it folds to.
+            let most = if records == expected { target * 1.05 } else { target * 1.4 };
+            assert!(filter.fill() <= most, "{kind} {records}/{expected}: {}", filter.fill());
             assert!(filter.fill() >= target / 4.0, "{kind} {records}: {}", filter.fill());
             assert!(filter.fpr() < 0.1 && filter.fpr() > 0.0);
         }

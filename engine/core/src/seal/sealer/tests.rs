@@ -111,7 +111,7 @@ fn whole_batch_is_sealed_when_every_queue_has_answered() {
     let done = [Want::Sealed(7, 6), Want::Recycle(0), Want::Forget(0, 7), Want::Forget(1, 7)];
     assert_eq!(wants(&mut sealer), done);
     assert_eq!(sealer.next_tick_ns(), None);
-    assert_eq!(config.ingest.board.agree(1), 64, "the next batch is sized by this one");
+    assert_eq!(config.ingest.board.agree(1), 50, "the next batch is sized by this one");
     sealer.on_event(1, taken(7, Some(share(&config, 7, &[1]))), 3);
     sealer.on_event(1, close(7, 9), 3);
     assert_eq!(wants(&mut sealer), [Want::Recycle(1)], "what comes later is only recycled");
