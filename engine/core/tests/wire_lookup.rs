@@ -226,7 +226,7 @@ fn hostile_candidate_sections_are_refused() {
     assert_eq!(with(2, 1, &[2]), Ok(Candidates::List(vec![1])));
     assert_eq!(with(0, 0, &[]), Err(Bad), "kind");
     assert_eq!(with(3, 0, &[]), Err(Bad), "kind");
-    assert_eq!(with(2, 2, &[2]), Err(Bad), "more ids than bytes");
+    assert_eq!(with(2, 2, &[2]), Err(Limit), "more ids than bytes");
     assert_eq!(with(2, u32::MAX, &[2]), Err(Limit));
     assert_eq!(with(2, 1, &[2, 2]), Err(Bad), "bytes left over");
     assert_eq!(with(2, 1, &[0x80]), Err(Bad), "cut number");

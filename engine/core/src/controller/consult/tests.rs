@@ -87,6 +87,7 @@ fn every_doubt_makes_an_answer_unusable() {
         r.excluded[1] = 1;
     };
     assert_eq!(err(shorter), Inconsistent, "fewer candidates than asked");
+    assert_eq!(err(|r| r.candidates = 9), Inconsistent, "only the count itself differs");
     let longer = |r: &mut LookupReply| (r.candidates, r.evaluated) = (11, 9);
     assert_eq!(err(longer), Inconsistent, "more candidates than asked");
 }

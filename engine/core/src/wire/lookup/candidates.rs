@@ -140,7 +140,7 @@ fn parse_ranges(count: u32, bytes: &[u8]) -> Result<Candidates, LookupError> {
 fn parse_list(count: usize, bytes: &[u8]) -> Result<Candidates, LookupError> {
     // Every id takes at least one byte, so a count that the bytes cannot hold reserves nothing.
     if count > bytes.len() {
-        return Err(LookupError::Candidates);
+        return Err(LookupError::Limit);
     }
     let mut ids = Vec::with_capacity(count);
     let mut r = Reader::new(bytes);

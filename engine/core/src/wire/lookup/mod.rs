@@ -42,7 +42,7 @@ pub enum LookupError {
     Checksum,
     /// A reply where a request was expected, or the reverse.
     Direction,
-    /// A count above its limit.
+    /// A count above its limit, or above what the bytes of the message can hold.
     Limit,
     /// A candidate range past the last id, or a malformed list.
     Candidates,
