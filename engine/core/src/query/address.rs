@@ -85,7 +85,7 @@ pub(super) fn uuid(text: &str) -> Option<[u8; 16]> {
 
 /// Bytes of an even number of hexadecimal digits.
 pub(super) fn hex(digits: &str) -> Option<Vec<u8>> {
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits.as_bytes().chunks_exact(2).map(hex_byte).collect()

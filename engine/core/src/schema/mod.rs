@@ -94,3 +94,6 @@ impl Schema {
         self.columns.iter().filter(|c| c.is_nullable()).count().div_ceil(8)
     }
 }
+
+#[cfg(test)]
+mod tests;
