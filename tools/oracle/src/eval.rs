@@ -60,16 +60,12 @@ pub fn matches_row(expr: &Expr, row: &[Value], rule: FloatRule) -> Option<bool> 
         Expr::Between(index, low, high) => {
             and(holds(field(*index), Op::Ge, low, rule), holds(field(*index), Op::Le, high, rule))
         }
-        Expr::In(index, values) => values
-            .iter()
-            .fold(Some(false), |any, value| or(any, holds(field(*index), Op::Eq, value, rule))),
+        Expr::In(index, values) => {
+            any(values.iter().map(|value| holds(field(*index), Op::Eq, value, rule)))
+        }
         Expr::IsNull(index) => Some(*field(*index) == Value::Null),
-        Expr::And(parts) => {
-            parts.iter().fold(Some(true), |all, part| and(all, matches_row(part, row, rule)))
-        }
-        Expr::Or(parts) => {
-            parts.iter().fold(Some(false), |any, part| or(any, matches_row(part, row, rule)))
-        }
+        Expr::And(parts) => all(parts.iter().map(|part| matches_row(part, row, rule))),
+        Expr::Or(parts) => any(parts.iter().map(|part| matches_row(part, row, rule))),
         Expr::Not(part) => matches_row(part, row, rule).map(|known| !known),
     }
 }
@@ -83,6 +79,24 @@ fn holds(left: &Value, op: Op, right: &Value, rule: FloatRule) -> Option<bool> {
         Order::Equal => matches!(op, Op::Eq | Op::Le | Op::Ge),
         Order::Greater => matches!(op, Op::Ne | Op::Gt | Op::Ge),
     })
+}
+
+/// False if one is, else unknown if one is. Not a `try_fold`: unknown does not end it.
+fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut known = Some(true);
+    for part in parts {
+        known = and(known, part);
+    }
+    known
+}
+
+/// True if one is, else unknown if one is.
+fn any(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut known = Some(false);
+    for part in parts {
+        known = or(known, part);
+    }
+    known
 }
 
 fn and(left: Option<bool>, right: Option<bool>) -> Option<bool> {

@@ -15,8 +15,9 @@ use crate::schema::{Column, ColumnType, Schema};
 
 /// Why a comparison was refused that has no `column op literal` in it.
 const COMPARISON: &str = "a comparison has a column on one side and a literal on the other";
-const CONDITION: &str = "expected conditions such as `dst_port = 443`, `length BETWEEN 64 AND 128`, \
-    `proto IN (6, 17)`, `vlan IS NULL`, `in_net(src_ip4, '10.0.0.0/8')`, joined by AND, OR, NOT";
+const CONDITION: &str = "expected conditions such as `dst_port = 443`, `proto IN (6, 17)`, \
+    `length BETWEEN 64 AND 128`, `vlan IS NULL`, `in_net(src_ip4, '10.0.0.0/8')`, joined by \
+    AND, OR, NOT";
 
 /// What stands where a column is expected.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! The canonical bytes of a schema and their hash. `docs/FORMAT.md` repeats this layout.
+//! The canonical bytes of a schema and their hash.
 //!
 //! Little-endian, no gaps: `u32` padding rule, `u32` null rule, `u32` key-map version, `u32`
 //! schema version, `u32` record bytes, `u16` columns; then per column `u16` name bytes, the name,

@@ -57,59 +57,59 @@ fn a_schema_is_read_back_from_its_json() {
     }
 }
 
+/// What is replaced in the file, by what, and a part of the message.
+const REFUSALS: &[(&str, &str, &str)] = &[
+    ("name = \"b\"", "name = \"a\"", "column \"a\" is defined twice, as columns 0 and 1"),
+    ("\"timestamp(ms)\"", "\"timestamp\"", "column \"b\": unknown type \"timestamp\": expected u8"),
+    ("\"timestamp(ms)\"", "\"bytes(0)\"", "unknown type \"bytes(0)\""),
+    ("\"timestamp(ms)\"", "\"bytes(1401)\"", "N in 1..=1400"),
+    ("\"timestamp(ms)\"", "\"bytes(+8)\"", "unknown type \"bytes(+8)\""),
+    ("\"timestamp(ms)\"", "\"ipv4\"", "column \"b\": type ipv4 has no byte order"),
+    ("\"timestamp(ms)\"", "\"u8\"", "column \"b\": type u8 has no byte order"),
+    (
+        "order = \"big\"",
+        "offset = 0",
+        "column \"b\" starts at byte 0: the null bitmap of 1 nullable columns takes bytes 0..1",
+    ),
+    (
+        "order = \"big\"",
+        "offset = 2",
+        "column \"b\" starts at byte 2, inside column \"a\" which takes bytes 1..3: \
+             expected an offset of at least 3",
+    ),
+    (
+        "order = \"big\"",
+        "offset = 1393",
+        "column \"b\" of type timestamp(ms) ends at byte 1401: a record has 1 to 1400 bytes",
+    ),
+    ("order = \"big\"", "offset = 9223372036854775807", "ends at byte 9223372036854775815"),
+    ("order = \"big\"", "offset = -1", "offset"),
+    (
+        "version = 1",
+        "version = 1\nrecord_bytes = 10",
+        "column \"b\" of type timestamp(ms) takes bytes 3..11, past the record's 10 bytes",
+    ),
+    (
+        "version = 1",
+        "version = 1\nrecord_bytes = 1401",
+        "record_bytes 1401: a record has 1 to 1400 bytes",
+    ),
+    ("version = 1", "version = -1", "version"),
+    ("version = 1\n", "", "missing field `version`"),
+    ("nullable = true", "nullabel = true", "unknown field `nullabel`"),
+    ("version = 1", "version = 1\nextra = 2", "unknown field `extra`"),
+    ("order = \"big\"", "order = \"network\"", "unknown variant `network`"),
+    ("name = \"a\"", "name = \"A\"", "column 0 name \"A\": expected 1 to 64 characters"),
+    ("name = \"a\"", "name = \"\"", "column 0 name \"\""),
+    ("name = \"a\"", "name = \"1a\"", "column 0 name \"1a\""),
+    ("name = \"a\"", "name = \"a b\"", "column 0 name \"a b\""),
+    ("name = \"two\"", "name = \"T\"", "schema name \"T\""),
+    ("name = \"two\"", "name = two", "schema file: TOML parse error at line 2"),
+];
+
 #[test]
 fn a_schema_that_cannot_be_is_refused_by_an_exact_message() {
-    for (from, to, message) in [
-        ("name = \"b\"", "name = \"a\"", "column \"a\" is defined twice, as columns 0 and 1"),
-        (
-            "\"timestamp(ms)\"",
-            "\"timestamp\"",
-            "column \"b\": unknown type \"timestamp\": expected u8",
-        ),
-        ("\"timestamp(ms)\"", "\"bytes(0)\"", "unknown type \"bytes(0)\""),
-        ("\"timestamp(ms)\"", "\"bytes(1401)\"", "N in 1..=1400"),
-        ("\"timestamp(ms)\"", "\"bytes(+8)\"", "unknown type \"bytes(+8)\""),
-        ("\"timestamp(ms)\"", "\"ipv4\"", "column \"b\": type ipv4 has no byte order"),
-        ("\"timestamp(ms)\"", "\"u8\"", "column \"b\": type u8 has no byte order"),
-        (
-            "order = \"big\"",
-            "offset = 0",
-            "column \"b\" starts at byte 0: the null bitmap of 1 nullable columns takes bytes 0..1",
-        ),
-        (
-            "order = \"big\"",
-            "offset = 2",
-            "column \"b\" starts at byte 2, inside column \"a\" which takes bytes 1..3: expected an offset of at least 3",
-        ),
-        (
-            "order = \"big\"",
-            "offset = 1393",
-            "column \"b\" of type timestamp(ms) ends at byte 1401: a record has 1 to 1400 bytes",
-        ),
-        ("order = \"big\"", "offset = 9223372036854775807", "ends at byte 9223372036854775815"),
-        ("order = \"big\"", "offset = -1", "offset"),
-        (
-            "version = 1",
-            "version = 1\nrecord_bytes = 10",
-            "column \"b\" of type timestamp(ms) takes bytes 3..11, past the record's 10 bytes",
-        ),
-        (
-            "version = 1",
-            "version = 1\nrecord_bytes = 1401",
-            "record_bytes 1401: a record has 1 to 1400 bytes",
-        ),
-        ("version = 1", "version = -1", "version"),
-        ("version = 1\n", "", "missing field `version`"),
-        ("nullable = true", "nullabel = true", "unknown field `nullabel`"),
-        ("version = 1", "version = 1\nextra = 2", "unknown field `extra`"),
-        ("order = \"big\"", "order = \"network\"", "unknown variant `network`"),
-        ("name = \"a\"", "name = \"A\"", "column 0 name \"A\": expected 1 to 64 characters"),
-        ("name = \"a\"", "name = \"\"", "column 0 name \"\""),
-        ("name = \"a\"", "name = \"1a\"", "column 0 name \"1a\""),
-        ("name = \"a\"", "name = \"a b\"", "column 0 name \"a b\""),
-        ("name = \"two\"", "name = \"T\"", "schema name \"T\""),
-        ("name = \"two\"", "name = two", "schema file: TOML parse error at line 2"),
-    ] {
+    for (from, to, message) in REFUSALS {
         let refused = refusal(from, to);
         assert!(refused.contains(message), "{to}\n  gave: {refused}\n  expected: {message}");
     }
