@@ -38,7 +38,7 @@ impl Filter {
     fn new(bits: u8, size: usize, keys: &[u64]) -> Self {
         let layers = layers_for(bits, 42);
         let top = if layers.has_exact_top() { bitmap::WORDS_16 } else { 0 };
-        let mut filter = Filter { layers, hashed: vec![0; size], top: vec![0; top] };
+        let mut filter = Filter { layers, hashed: vec![0; black_box(size)], top: vec![0; top] };
         filter.insert_many(keys);
         filter
     }

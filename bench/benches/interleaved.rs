@@ -52,14 +52,14 @@ fn compare(question: &str, operations: usize, mut variants: Vec<Variant<'_>>) {
 
 fn insert(question: &str, layers: &Layers, keys: &[u64]) {
     let each = || {
-        let mut hashed = vec![0; WORDS];
+        let mut hashed = vec![0; black_box(WORDS)];
         for &key in keys {
             bloomrf::insert(layers, &mut hashed, &mut [], key);
         }
         hashed[7]
     };
     let many = || {
-        let mut hashed = vec![0; WORDS];
+        let mut hashed = vec![0; black_box(WORDS)];
         bloomrf::insert_many(layers, &mut hashed, &mut [], keys);
         hashed[7]
     };
@@ -80,7 +80,7 @@ fn insert(question: &str, layers: &Layers, keys: &[u64]) {
 
 fn points(layers: &Layers) {
     let keys = uniform(1, 64, KEYS);
-    let mut hashed = vec![0; WORDS];
+    let mut hashed = vec![0; black_box(WORDS)];
     bloomrf::insert_many(layers, &mut hashed, &mut [], &keys);
     let set: HashSet<u64> = keys.iter().copied().collect();
     for (question, asked) in [("point hit", keys.clone()), ("point miss", uniform(2, 64, KEYS))] {
@@ -97,7 +97,7 @@ fn points(layers: &Layers) {
 
 fn ranges(layers: &Layers, width: u64) {
     let mut sorted = uniform(1, 64, KEYS);
-    let mut hashed = vec![0; WORDS];
+    let mut hashed = vec![0; black_box(WORDS)];
     bloomrf::insert_many(layers, &mut hashed, &mut [], &sorted);
     sorted.sort_unstable();
     let starts: Vec<u64> = uniform(3, 64, KEYS).iter().map(|s| s >> 1).collect();
@@ -123,7 +123,7 @@ fn ranges(layers: &Layers, width: u64) {
 fn batches(layers: &Layers) {
     let filters: Vec<Vec<u64>> = (0..512)
         .map(|seed| {
-            let mut hashed = vec![0; 2_048];
+            let mut hashed = vec![0; black_box(2_048)];
             bloomrf::insert_many(layers, &mut hashed, &mut [], &uniform(100 + seed, 64, 4_096));
             hashed
         })
