@@ -18,11 +18,31 @@ pub fn fold(words: &mut Vec<u64>, factor: usize) {
         "{} words do not fold by {factor}",
         words.len()
     );
-    let folded = words.len() / factor;
+    match factor {
+        1 => {}
+        2 => fold_by::<2>(words),
+        3 => fold_by::<3>(words),
+        4 => fold_by::<4>(words),
+        5 => fold_by::<5>(words),
+        _ => {
+            let folded = words.len() / factor;
+            for target in 0..folded {
+                // The first source is `target * factor >= target`: none is overwritten unread.
+                let sources = &words[target * factor..][..factor];
+                words[target] = sources.iter().fold(0, |all, w| all | w);
+            }
+            words.truncate(folded);
+        }
+    }
+}
+
+/// The small factors, where a loop over each few words would cost more than its reads.
+fn fold_by<const N: usize>(words: &mut Vec<u64>) {
+    let folded = words.len() / N;
     for target in 0..folded {
-        // The first source is `target * factor >= target`: nothing is overwritten before it is read.
-        let sources = &words[target * factor..(target + 1) * factor];
-        words[target] = sources.iter().fold(0, |all, w| all | w);
+        if let Some(sources) = words[target * N..].first_chunk::<N>() {
+            words[target] = sources.iter().fold(0, |all, w| all | w);
+        }
     }
     words.truncate(folded);
 }
