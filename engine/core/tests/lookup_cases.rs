@@ -352,6 +352,22 @@ fn excluded_by_zone_map_means_that_it_alone_settles_the_whole_tree() {
 }
 
 #[test]
+fn an_explanation_of_very_many_candidates_is_bounded_and_still_agrees() {
+    let mut world = world(64);
+    let mut request = world.request(
+        &Predicate::Or((0..20).map(|i| equals(0, 40_000 + i)).chain([equals(0, 7)]).collect()),
+        FloatOrder::Unstated,
+    );
+    request.candidates = Candidates::List((0..10_000).map(|i| i % 66).collect());
+    let reply = answer(&mut world, &request);
+    let explained = world.evaluator.explain(&request, &world.reader.load(), &Frozen);
+    assert!(explained.iter().map(|e| e.leaves.len()).sum::<usize>() <= 1 << 16);
+    for (i, explain) in explained.iter().enumerate() {
+        assert_eq!(explain.outcome.is_excluded(), reply.is_excluded(i), "candidate {i}");
+    }
+}
+
+#[test]
 fn predicates_past_the_limits_keep_everything() {
     let mut world = world(2);
     let mut deep = equals(0, 50_000);

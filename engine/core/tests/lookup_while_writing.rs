@@ -3,9 +3,10 @@
 mod lookup_world;
 mod truth;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
+use bloomrf_engine::env::Clock;
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::store::{Store, StoreConfig, StoreReader};
@@ -114,6 +115,54 @@ fn lookups_stay_right_while_batches_come_and_go() {
     assert!(stats.verified + stats.pending <= 150);
     let listed: usize = store.list().iter().map(|(b, _)| b.filter_bytes()).sum();
     assert_eq!(stats.bytes as usize, listed, "nothing is held once the readers are gone");
+}
+
+/// A clock whose every look, but the first, rejects a batch: the world changes inside a lookup.
+struct Rejecting(Mutex<Store>, AtomicU64);
+
+impl Clock for Rejecting {
+    fn now_ns(&self) -> u64 {
+        let looks = self.1.fetch_add(1, Ordering::Relaxed);
+        if looks > 0 {
+            self.0.lock().unwrap().judge(looks, Verdict::Mismatch);
+        }
+        looks
+    }
+    fn unix_us(&self) -> i64 {
+        0
+    }
+}
+
+#[test]
+fn live_is_loaded_once_per_lookup_and_chunk() {
+    let schema = Arc::new(schema(&[("u32", None, false)]));
+    let mut store = Store::new(StoreConfig { retain_batches: 64, arena_bytes: 1 << 20 });
+    for id in 1..=5 {
+        store.insert(Arc::new(batch(&schema, id)));
+        store.judge(id, Verdict::Verified);
+    }
+    let reader = store.reader();
+    let everywhere = |value: u32| Predicate::Compare {
+        column: 0,
+        op: CompareOp::Eq,
+        literal: Literal::Unsigned(value.into()),
+    };
+    let request = LookupRequest {
+        query_id: 1,
+        cluster: CLUSTER,
+        fingerprint: schema.fingerprint(),
+        budget_us: 0,
+        float_order: FloatOrder::Unstated,
+        candidates: Candidates::Range { first: 1, count: 5 },
+        predicate: Predicate::And(vec![everywhere(0), everywhere(u32::MAX)]),
+    };
+    let snapshot = reader.load();
+    let clock = Rejecting(Mutex::new(store), AtomicU64::new(0));
+    let reply = evaluator(&schema, 256).answer(&request, &snapshot, &clock);
+    check_counts(&reply);
+    assert!(clock.1.load(Ordering::Relaxed) >= 3, "batches were rejected meanwhile");
+    assert!(!(0..5).any(|i| reply.is_excluded(i)), "each of them holds both values");
+    assert_eq!(reply.evaluated, 5, "all were live when the lookup looked");
 }
 
 #[test]

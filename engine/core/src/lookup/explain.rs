@@ -78,11 +78,16 @@ pub(super) fn all(
     scratch: &Scratch,
 ) -> Vec<BatchExplain> {
     let texts: Vec<String> = (0..normal.leaves.len()).map(|i| text(schema, normal, i)).collect();
+    let mut lines_left = LINES_MAX;
     let explain = |(batch, &code): (BatchId, &u32)| {
-        let absent = |why| (Outcome::NoOpinion(why), Vec::new());
+        let unexplained = |outcome| (outcome, Vec::new());
         let (outcome, findings) = match sealed(snapshot, scratch, code) {
-            None => absent(snapshot.absence(batch).into()),
-            Some((sealed, masks)) => one(normal, sealed, masks, plan),
+            None => unexplained(Outcome::NoOpinion(snapshot.absence(batch).into())),
+            Some((sealed, masks)) if lines_left >= texts.len() => {
+                lines_left -= texts.len();
+                one(normal, sealed, masks, plan)
+            }
+            Some((_, masks)) => unexplained(masks.outcome(Place::from_code(code).slot)),
         };
         let line = |(text, finding): (&String, Finding)| LeafExplain {
             leaf: text.clone(),
@@ -110,7 +115,21 @@ fn sealed<'s>(
     chunk.slot(place.slot as usize).filter(|_| is_live).map(|batch| (&**batch, masks))
 }
 
-/// One live batch: its outcome and what decided each leaf.
+impl ChunkMasks {
+    /// The outcome of a live slot, as the reply has it.
+    fn outcome(&self, slot: u32) -> Outcome {
+        let bit = |mask: u64| mask >> slot & 1 == 1;
+        match (bit(self.by_zone), bit(self.by_filter), self.is_done) {
+            (true, _, _) => Outcome::ExcludedZoneMap,
+            (_, true, _) => Outcome::ExcludedFilter,
+            (_, _, false) => Outcome::NoOpinion(NoOpinion::Time),
+            (_, _, true) => Outcome::MayMatch,
+        }
+    }
+}
+
+/// One live batch: its outcome and what decided each leaf. Evaluates anew instead of repeating
+/// the masks, so that a difference shows.
 fn one(
     normal: &Normal<'_>,
     batch: &SealedBatch,
@@ -185,5 +204,7 @@ fn text(schema: &Schema, normal: &Normal<'_>, leaf: usize) -> String {
     text
 }
 
+/// Lines of one explanation, over all candidates; further ones get their outcome only.
+const LINES_MAX: usize = 1 << 16;
 /// Characters of a leaf's text.
 const TEXT_CHARS_MAX: usize = 200;
