@@ -44,6 +44,8 @@ pub(crate) struct ControlLoop {
 impl ControlLoop {
     /// Runs until stopped.
     pub(crate) fn run(self) {
+        // Of this thread alone: lookups come first. Without the right, it is merely less polite.
+        let _ = rustix::process::nice(CONTROL_NICENESS);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = match runtime {
             Ok(runtime) => runtime,
@@ -59,3 +61,5 @@ impl ControlLoop {
 
 /// Room for sealed batches on their way to the SCC client; past it the sealer waits.
 pub(crate) const OFFERS_MAX: usize = 256;
+/// Niceness added to the control thread: after lookups, before sealing.
+const CONTROL_NICENESS: i32 = 5;

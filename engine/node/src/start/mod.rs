@@ -6,7 +6,6 @@ mod sockets;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc as std_mpsc;
 use std::thread::{self, JoinHandle, Thread};
 
 use bloomrf_engine::env::Clock;
@@ -132,14 +131,19 @@ impl Threads {
         name: String,
         run: impl FnOnce() + Send + 'static,
     ) -> Result<Thread, StartError> {
-        let spawned = thread::Builder::new().name(name.clone()).spawn(run);
+        let watch = Watch { shared: Arc::clone(&self.shared) };
+        let spawned = thread::Builder::new().name(name.clone()).spawn(move || {
+            let _watch = watch;
+            run();
+        });
         let join = spawned.map_err(|source| StartError::Thread { name, source })?;
         let thread = join.thread().clone();
         self.joins.push(join);
         Ok(thread)
     }
 
-    /// One thread per queue; waits until each is pinned, so that a wrong core is an error here.
+    /// One thread per queue; waits until each is pinned (a wrong core is an error here) and has
+    /// reserved its memory.
     fn spawn_queues(
         &mut self,
         links: Vec<UdpLink>,
@@ -147,30 +151,29 @@ impl Threads {
         ingest: &IngestConfig,
         sealer: &Thread,
     ) -> Result<(), StartError> {
-        let (pinned, all_pinned) = std_mpsc::channel();
+        let (ready, all_ready) = crossbeam_channel::bounded(links.len());
         let shared = Arc::clone(&self.shared);
         let queues = links.len();
         let places = links.into_iter().zip(ends).zip(&shared.queues).enumerate();
         for (index, ((link, QueueEnds { commands, events }), counters)) in places {
             let core = shared.config.cores.get(index).copied();
-            let (ingest, sealer, pinned) = (ingest.clone(), sealer.clone(), pinned.clone());
+            let (ingest, sealer, ready) = (ingest.clone(), sealer.clone(), ready.clone());
             let (counters, clock) = (Arc::clone(counters), Arc::clone(&shared.clock));
             let stop = Arc::clone(&shared.stop);
             self.spawn(format!("bloomrf-rx-{index}"), move || {
-                let result = core.map_or(Ok(()), pin);
-                let failed = result.is_err();
-                let _ = pinned.send(result);
-                if failed {
+                if let Err(error) = core.map_or(Ok(()), pin) {
+                    let _ = ready.send(Err(error));
                     return;
                 }
                 // Made here, so that its memory lies near the core that uses it.
                 let queue = Queue::new(ingest);
+                let _ = ready.send(Ok(()));
                 let link: Box<dyn Link> = Box::new(link);
                 PollLoop { link, queue, commands, events, sealer, counters, clock, stop }.run();
             })?;
         }
-        drop(pinned);
-        all_pinned.iter().take(queues).collect()
+        drop(ready);
+        all_ready.iter().take(queues).collect()
     }
 
     /// Ends all threads and waits for them. A second call does nothing.
@@ -189,6 +192,22 @@ impl Threads {
             if join.join().is_err() {
                 tracing::error!(thread = name, "a thread had panicked");
             }
+        }
+    }
+}
+
+/// Held by every thread: should one ever panic, the node says so and is ready no more. Lookups
+/// then answer "not ready", which excludes nothing.
+struct Watch {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.ready.store(false, Ordering::Release);
+            let name = thread::current().name().unwrap_or_default().to_owned();
+            tracing::error!(thread = name, "a thread died of a defect: restart the node");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! A whole node over loopback: frames in over UDP, verdicts from a tiny SCC, lookups out.
 #![allow(clippy::unwrap_used, reason = "a test may panic; its support code, too")]
 
+mod deploy;
 mod faults;
 mod http;
+mod logs;
 mod lookup;
 mod scc;
 mod start;

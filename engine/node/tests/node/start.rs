@@ -1,10 +1,13 @@
 //! Starting, failing to start, and stopping.
 
 use std::net::{TcpListener, UdpSocket};
+use std::time::Duration;
 
+use bloomrf_engine::wire::lookup::{Candidates, LookupReply};
 use bloomrf_node::{Config, Node, StartError};
 
-use crate::world::{World, config, packets, wait_for};
+use crate::http::get;
+use crate::world::{World, config, packets, receive, wait_for};
 
 fn error(config: Config) -> StartError {
     match Node::start(config) {
@@ -159,4 +162,22 @@ fn an_arena_of_few_batches_evicts_the_oldest() {
     let reply = world.ask(world.port_is(9), &[1, 2, 3, 4]);
     let excluded: Vec<bool> = (0..4).map(|i| reply.is_excluded(i)).collect();
     assert_eq!(excluded, [false, false, true, true]);
+}
+
+#[test]
+fn an_ipv6_node_verifies_answers_and_serves() {
+    if UdpSocket::bind("[::1]:0").is_err() {
+        return println!("skipped: no IPv6 loopback here");
+    }
+    let mut world = World::start_with(|config| config.listen = "::1".parse().unwrap());
+    world.send(1, &packets(100, 1_000));
+    world.wait_verified(1);
+    let socket = UdpSocket::bind("[::1]:0").unwrap();
+    let request = world.request(world.port_is(9), Candidates::List(vec![1]));
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes, true);
+    socket.send_to(&bytes, world.node.ports().lookup).unwrap();
+    let reply = receive(&socket, Duration::from_secs(10)).unwrap();
+    assert!(LookupReply::parse(&reply).unwrap().is_excluded(0));
+    assert_eq!(get(&world, "/readyz").0, 200);
 }

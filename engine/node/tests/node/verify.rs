@@ -1,5 +1,6 @@
 //! From frames to verdicts.
 
+use bloomrf_engine::ingest::RefuseReason;
 use bloomrf_engine::wire::stream::StreamMessage;
 
 use crate::scc::Scc;
@@ -14,7 +15,9 @@ fn batches_over_two_lanes_and_two_queues_are_verified() {
     world.wait_verified(3);
     let status = world.node.status();
     assert_eq!(status.ingest.records, 1_200);
-    assert_eq!(status.ingest.refused.iter().sum::<u64>(), 0);
+    // The second lane's CLOSE may come when the batch is sealed already; nothing else is refused.
+    let late = status.ingest.refused[RefuseReason::Late.index()];
+    assert_eq!((status.ingest.refused.iter().sum::<u64>(), late <= 3), (late, true));
     assert_eq!((status.store.pending, status.store.rejected), (0, 0));
     assert_eq!((status.incomplete, status.dropped, status.verify_mismatch), (0, 0, 0));
     assert!(status.store.bytes > 0);
