@@ -24,6 +24,7 @@ fn assert_names(text: &str, fragments: &[&str]) {
 
 #[test]
 fn unsupported_sql_is_refused_by_its_part() {
+    // quickwit#6788: a pattern looked up as if it were a literal.
     for (text, part) in [
         ("proto = 6 AND src_mac LIKE 'aa%'", "`src_mac LIKE 'aa%'`"),
         ("src_mac NOT LIKE 'aa%'", "`src_mac NOT LIKE 'aa%'`"),

@@ -1,4 +1,25 @@
 //! Schemas: how a fixed-size record is laid out, and which key each cell stands for.
+//!
+//! A schema file is TOML (or JSON of the same shape); unknown keys are errors:
+//!
+//! ```toml
+//! name = "flows"              # for people; a-z, 0-9, _
+//! version = 3                 # part of the fingerprint
+//! record_bytes = 64           # optional: the end of the last column
+//!
+//! [[columns]]
+//! name = "start"
+//! type = "timestamp(ms)"      # u8..u64, i8..i64, bool, f32, f64, timestamp(s|ms|us|ns),
+//!                             # ipv4, ipv6, mac, uuid, bytes(N)
+//! offset = 8                  # optional: right behind the column before, or the null bitmap
+//! order = "big"               # optional: little; only for numbers of more than one byte
+//! nullable = true             # optional: false
+//! ```
+//!
+//! Nullable columns have one bit each in a bitmap at the record's start, in column order, LSB
+//! first; a set bit is null. Invariants of a [`Schema`]: every cell lies within the record, no
+//! two cells overlap, none overlaps the bitmap, names are unique, sizes are within
+//! [`crate::limits`].
 
 mod cell;
 mod check;

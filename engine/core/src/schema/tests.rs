@@ -146,7 +146,8 @@ fn every_type_is_read_back_from_its_spelling() {
     }
 }
 
-/// The fingerprint changes with everything that a stored key or a record's layout depends on.
+/// ClickHouse#118376 (signedness), #58885 (another version's hash): the fingerprint changes with
+/// everything that a stored key or a record's layout depends on.
 #[test]
 fn everything_but_the_schemas_name_changes_the_fingerprint() {
     let base = two().fingerprint();
