@@ -35,7 +35,8 @@ pub enum Step {
 pub struct Probe {
     /// Bits of the word (a cyclic run), already rotated.
     pub mask: u64,
-    /// Upper half of the hash; the word is `(hash * W) >> 32`. With `exact`: the word of the top bitmap.
+    /// Upper half of the hash; the word is `(hash * W) >> 32`. With `exact`: the word of the top
+    /// bitmap.
     pub hash: u32,
     /// Meaning of the outcome.
     pub step: Step,

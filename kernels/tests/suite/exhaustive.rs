@@ -24,7 +24,8 @@ fn windows(layers: &Layers) -> [u64; 3] {
     [0, (max / 2).saturating_sub(WINDOW / 2), max - (WINDOW - 1)]
 }
 
-/// For each key of the window, the first inserted key from it on (as an offset; past the end: none).
+/// For each key of the window, the offset of the first inserted key from it on.
+/// `WINDOW`: there is none.
 fn next_keys(base: u64, keys: &[u64]) -> Vec<u64> {
     let mut next = vec![WINDOW; WINDOW as usize + 1];
     for at in (0..WINDOW).rev() {
