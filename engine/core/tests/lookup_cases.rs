@@ -400,4 +400,18 @@ fn in_lists_of_any_order_and_length_find_every_value() {
         let reply = world.check(&Predicate::In { column: 0, list }, FloatOrder::Unstated);
         assert!(!reply.is_excluded(7));
     }
+    // More ranges than a lookup keeps plans of: the rest is hashed anew, and just as right.
+    let bloomrf_oracle::Value::Int(stored) = world.rows[3].1[20][0] else { panic!("an int") };
+    let many: Vec<Predicate> = (0..3)
+        .map(|part| {
+            let random = |rng: &mut Rng| Literal::Unsigned(rng.next() & 0xffff_ffff);
+            let mut list: Vec<Literal> = (0..4_096).map(|_| random(&mut rng)).collect();
+            if part == 2 {
+                list[4_095] = Literal::Unsigned(stored as u64);
+            }
+            Predicate::In { column: 0, list }
+        })
+        .collect();
+    let reply = world.ask(&Predicate::Or(many), FloatOrder::Unstated);
+    assert!(!reply.is_excluded(3));
 }
