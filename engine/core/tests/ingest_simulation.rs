@@ -321,6 +321,9 @@ fn may_hold(filter: &Filter, value: &Value) -> bool {
         Filter::Bitmap8(words) => bitmap::any(words, key as u16, key as u16),
         Filter::Bitmap16(words) => bitmap::any(words, key as u16, key as u16),
         Filter::List16(list) => list.contains(&(key as u16)),
+        Filter::Near16 { base, offsets } => {
+            key.checked_sub(*base).is_some_and(|o| offsets.holds(o))
+        }
         Filter::BloomRf { layers, hashed, top } => {
             let mut plan = RangePlan::default();
             plan.build(layers, key, key, 256);

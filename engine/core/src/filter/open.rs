@@ -22,6 +22,9 @@ pub struct OpenColumn {
     words: Vec<u64>,
     /// The exact top 16 bits, where the layers have them.
     top: Vec<u64>,
+    /// The low 16 bits of every key, where there is a top: the exact set of keys, should they
+    /// turn out to span less than 65,536.
+    low: Vec<u64>,
 }
 
 /// Keys gathered before they are inserted together.
@@ -41,6 +44,7 @@ impl OpenColumn {
             zone,
             words: vec![0; shape.words as usize],
             top: vec![0; top_words(&shape)],
+            low: vec![0; top_words(&shape)],
         }
     }
 
@@ -76,6 +80,7 @@ impl OpenColumn {
         }
         merge_folded(&mut self.words, &other.words, granule_of(self.shape.kind));
         merge_folded(&mut self.top, &other.top, 1);
+        merge_folded(&mut self.low, &other.low, 1);
         self.shape.words = self.words.len() as u32;
     }
 
@@ -85,6 +90,8 @@ impl OpenColumn {
         self.words.resize(shape.words as usize, 0);
         self.top.clear();
         self.top.resize(top_words(&shape), 0);
+        self.low.clear();
+        self.low.resize(top_words(&shape), 0);
         self.shape = shape;
         self.flags = ColumnFlags::default();
         self.zone = match self.zone {
@@ -119,6 +126,9 @@ impl OpenColumn {
         let Some(layers) = self.shape.layers else {
             unreachable!("a bloomRF opens with layers");
         };
+        if let Some(near) = self.near() {
+            return near;
+        }
         let top = match (self.top.is_empty(), shorter_list(&self.top)) {
             (true, _) => Top16::None,
             (false, Some(list)) => Top16::List(list),
@@ -127,10 +137,28 @@ impl OpenColumn {
         Filter::BloomRf { layers, hashed: self.folded(policy, records), top }
     }
 
+    /// The exact set, where all keys are less than 65,536 apart: then their low 16 bits differ.
+    fn near(&self) -> Option<Filter> {
+        let ColumnZone::Narrow(zone) = &self.zone else { return None };
+        let (base, max) = zone.bounds()?;
+        if self.low.is_empty() || max - base > u64::from(u16::MAX) {
+            return None;
+        }
+        let mut offsets = vec![0; bitmap::WORDS_16];
+        for key in bitmap::keys(&self.low) {
+            bitmap::insert(&mut offsets, key.wrapping_sub(base as u16));
+        }
+        let offsets = match shorter_list(&offsets) {
+            Some(list) => Top16::List(list),
+            None => Top16::Bitmap(offsets.into()),
+        };
+        Some(Filter::Near16 { base, offsets })
+    }
+
     fn folded(&self, policy: &FilterPolicy, records: u64) -> Box<[u64]> {
         let mut words = self.words.clone();
         let limits = FoldLimits {
-            fill_target: policy.fill_target(self.shape.layers.as_ref()),
+            fill_target: policy.fold_fill_max(self.shape.layers.as_ref()),
             words_max: policy.stored_words_max(self.shape.kind, records),
             granule: granule_of(self.shape.kind),
         };
@@ -174,6 +202,11 @@ impl OpenColumn {
             }
             (FilterKind::BloomRf, Some(layers)) => {
                 bloomrf::insert_many(layers, &mut self.words, &mut self.top, keys);
+                if !self.low.is_empty() {
+                    for &key in keys {
+                        bitmap::insert(&mut self.low, key as u16);
+                    }
+                }
             }
             (FilterKind::Blocked, _) => {
                 for &key in keys {

@@ -89,6 +89,15 @@ impl FilterPolicy {
         }
     }
 
+    /// Fill up to which a filter is folded below what its budget pays for. Keys that lie close
+    /// together (lengths, counters) share every upper prefix, so that only the lowest layer tells
+    /// them apart: there a point passes at the rate of the fill itself, a range of 16 at 16 times
+    /// that. Memory that the budget pays for anyway keeps those rates low.
+    pub(super) fn fold_fill_max(&self, layers: Option<&Layers>) -> f64 {
+        let target = self.fill_target(layers);
+        if layers.is_some() { target.min(CLUSTERED_FILL_MAX) } else { target }
+    }
+
     /// The smallest class of at least 1.25 x the need that folds to the class of the need, so
     /// that a batch of the expected size is stored at its budget; and no power of two, which
     /// would fold to powers of two only and leave other batches up to 1.9x over or under it.
@@ -126,6 +135,9 @@ impl FilterPolicy {
 pub(super) fn granule_of(kind: FilterKind) -> usize {
     if kind == FilterKind::Blocked { BLOCK_WORDS } else { 1 }
 }
+
+/// Rate at which a point beside clustered keys passes.
+const CLUSTERED_FILL_MAX: f64 = 0.02;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! A sealed column: what the store keeps and a lookup reads. Immutable.
 
 use bloomrf_kernels::plan::TopBits;
+use bloomrf_kernels::scalar::bitmap;
 use bloomrf_kernels::scalar::blocked::K;
 use bloomrf_kernels::scalar::words::ones;
 use bloomrf_kernels::{Layers, Zone, hash};
@@ -12,7 +13,8 @@ pub enum FilterKind {
     None,
     /// Exact bitmap of a 1-byte column.
     Bitmap8,
-    /// Exact bitmap of a 2-byte column (or its sorted list, when that is smaller).
+    /// Exact bitmap of a 2-byte column (or its sorted list, when that is smaller); also of a
+    /// sealed 4-byte column whose keys span less than 65,536.
     Bitmap16,
     /// bloomRF: points and ranges.
     BloomRf,
@@ -52,6 +54,14 @@ pub enum Filter {
     Bitmap16(Box<[u64]>),
     /// Exact: the sorted, distinct keys of a 2-byte column with few of them.
     List16(Box<[u16]>),
+    /// Exact: 4-byte keys that lie close together (lengths, one /16), as offsets from the
+    /// smallest. Takes at most 2 bytes per distinct key, and 8 KiB in all.
+    Near16 {
+        /// The smallest key.
+        base: u64,
+        /// Key - base.
+        offsets: Top16,
+    },
     /// bloomRF.
     BloomRf {
         /// Layers and seed.
@@ -71,7 +81,8 @@ pub enum Filter {
     },
 }
 
-/// The exact top 16 bits of a sealed bloomRF of 4-byte keys.
+/// An exact set of 16-bit values: the top 16 bits of a sealed bloomRF of 4-byte keys, or the
+/// offsets of [`Filter::Near16`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Top16 {
     /// The layers have none.
@@ -113,6 +124,17 @@ impl Top16 {
         }
     }
 
+    /// Whether `value` is in the set; where nothing is kept, everything may be.
+    #[must_use]
+    pub fn holds(&self, value: u64) -> bool {
+        let Ok(value) = u16::try_from(value) else { return false };
+        match self {
+            Top16::None => true,
+            Top16::Bitmap(words) => bitmap::any(words, value, value),
+            Top16::List(list) => list.binary_search(&value).is_ok(),
+        }
+    }
+
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -143,6 +165,7 @@ impl Filter {
             Filter::Bitmap8(words) => size_of_val(words),
             Filter::Bitmap16(words) => size_of_val(&**words),
             Filter::List16(list) => size_of_val(&**list),
+            Filter::Near16 { offsets, .. } => offsets.bytes(),
             Filter::BloomRf { hashed, top, .. } => size_of_val(&**hashed) + top.bytes(),
             Filter::Blocked { blocks, .. } => size_of_val(&**blocks),
         }
@@ -154,7 +177,7 @@ impl Filter {
         match self {
             Filter::None => FilterKind::None,
             Filter::Bitmap8(_) => FilterKind::Bitmap8,
-            Filter::Bitmap16(_) | Filter::List16(_) => FilterKind::Bitmap16,
+            Filter::Bitmap16(_) | Filter::List16(_) | Filter::Near16 { .. } => FilterKind::Bitmap16,
             Filter::BloomRf { .. } => FilterKind::BloomRf,
             Filter::Blocked { .. } => FilterKind::Blocked,
         }
@@ -168,6 +191,7 @@ impl Filter {
             Filter::Bitmap8(words) => fill_of(words),
             Filter::Bitmap16(words) => fill_of(words),
             Filter::List16(list) => list.len() as f64 / 65_536.0,
+            Filter::Near16 { offsets, .. } => offsets.density(),
             Filter::BloomRf { hashed, .. } => fill_of(hashed),
             Filter::Blocked { blocks, .. } => fill_of(blocks),
         }
@@ -181,6 +205,7 @@ impl Filter {
         match self {
             Filter::None => 1.0,
             Filter::Bitmap8(_) | Filter::Bitmap16(_) | Filter::List16(_) => 0.0,
+            Filter::Near16 { .. } => 0.0,
             Filter::BloomRf { layers, hashed, top } => {
                 fill_of(hashed).powf(layers.hashed().len() as f64) * top.density()
             }

@@ -119,6 +119,16 @@ impl Plan {
                 any(bitmap::any(words, lo, hi))
             }
             (Filter::List16(list), Some((lo, hi))) => any(bitmap::list_any(list, lo, hi)),
+            (Filter::Near16 { base, offsets }, _) => match offset_range(*base, lo, hi) {
+                Some((lo, hi)) => match offsets {
+                    Top16::Bitmap(words) if words.len() == bitmap::WORDS_16 => {
+                        any(bitmap::any(words, lo, hi))
+                    }
+                    Top16::List(list) => any(bitmap::list_any(list, lo, hi)),
+                    _ => FilterFinding::NoOpinion(NoOpinion::Corrupt),
+                },
+                None => FilterFinding::Absent,
+            },
             (Filter::BloomRf { layers, hashed, top }, _) if is_whole(layers, hashed, top, hi) => {
                 match self.plan(leaf, index, layers, lo, hi) {
                     Some(plan) => plan.run(hashed, top.view()).into(),
@@ -214,6 +224,13 @@ impl Plan {
 }
 
 /// The range as 16-bit keys, if it is one.
+/// A range of keys as offsets from `base`; `None` where it lies outside of what offsets reach.
+fn offset_range(base: u64, lo: u64, hi: u64) -> Option<(u16, u16)> {
+    let lo = u16::try_from(lo.saturating_sub(base)).ok()?;
+    let hi = hi.checked_sub(base)?.min(u64::from(u16::MAX)) as u16;
+    Some((lo, hi))
+}
+
 fn narrow_range(lo: u64, hi: u64) -> Option<(u16, u16)> {
     Some((u16::try_from(lo).ok()?, u16::try_from(hi).ok()?))
 }

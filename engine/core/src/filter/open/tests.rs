@@ -87,6 +87,9 @@ fn may_hold(filter: &Filter, key: CellKey<'_>) -> bool {
         (Filter::Bitmap8(words), CellKey::Narrow(k)) => bitmap::any(words, k as u16, k as u16),
         (Filter::Bitmap16(words), CellKey::Narrow(k)) => bitmap::any(words, k as u16, k as u16),
         (Filter::List16(list), CellKey::Narrow(k)) => list.binary_search(&(k as u16)).is_ok(),
+        (Filter::Near16 { base, offsets }, CellKey::Narrow(k)) => {
+            k.checked_sub(*base).is_some_and(|o| offsets.holds(o))
+        }
         (Filter::BloomRf { layers, hashed, top }, CellKey::Narrow(k)) => {
             let mut plan = RangePlan::default();
             plan.build(layers, k, k, 256);
@@ -235,9 +238,38 @@ fn exact_maps_are_stored_in_the_smaller_form() {
         let port = open[0].seal(&policy, distinct.into());
         assert_eq!(matches!(port.filter, Filter::List16(_)), is_list, "{distinct}");
         assert_eq!(port.filter.bytes(), if is_list { 2 * distinct as usize } else { 8_192 });
-        let Filter::BloomRf { top, .. } = open[1].seal(&policy, distinct.into()).filter else {
-            panic!("4-byte numbers get a bloomRF");
+        let top = match open[1].seal(&policy, distinct.into()).filter {
+            Filter::BloomRf { top, .. } => top,
+            Filter::Near16 { offsets, .. } if distinct == 1 => offsets,
+            other => panic!("4-byte numbers get a bloomRF: {:?}", other.kind()),
         };
         assert_eq!(matches!(top, Top16::List(_)), is_list, "{distinct}");
+    }
+}
+
+#[test]
+fn keys_less_than_65536_apart_are_kept_exactly() {
+    let schema = Schema::from_json(
+        r#"{"name": "near", "version": 1, "columns": [{"name": "n", "type": "u32"}]}"#,
+    )
+    .unwrap();
+    let policy = policy(4);
+    for base in [0u32, 1, 65_000, 70_000, u32::MAX - 65_535] {
+        for (last, is_near) in [(65_535u64, true), (65_536, false)] {
+            let Ok(last) = u32::try_from(u64::from(base) + last) else { continue };
+            for stride in [5_000, 7] {
+                let keys: Vec<u32> = (base..last).step_by(stride).chain([last]).collect();
+                let rows: Vec<u8> = keys.iter().flat_map(|k| k.to_le_bytes()).collect();
+                let filter = built(&policy, &schema, &rows, 100)[0].seal(&policy, 100).filter;
+                assert_eq!(matches!(filter, Filter::Near16 { .. }), is_near, "{base} {last}");
+                let held = |key| may_hold(&filter, CellKey::Narrow(u64::from(key)));
+                assert!(keys.iter().all(|&key| held(key)), "{base} {last}: a key is lost");
+                if is_near {
+                    let beside = keys.iter().map(|&k| k.wrapping_add(1));
+                    assert!(beside.filter(|k| !keys.contains(k)).all(|k| !held(k)));
+                    assert!(filter.bytes() <= (2 * keys.len()).min(8_192));
+                }
+            }
+        }
     }
 }
