@@ -1,7 +1,4 @@
-//! What the benches share: seeded keys as columns really hold them, and seeded flow records.
-//! Same seed, same keys.
-
-pub mod flows;
+//! What the benches share: seeded keys as columns really hold them. Same seed, same keys.
 
 /// A splitmix64 sequence.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ mod questions;
 mod report;
 mod synth;
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -114,11 +115,9 @@ fn ask_all(
 fn keep(args: &DemoArgs, cluster: &Cluster) -> Result<(), CommandError> {
     let stop = Stop::listen()?;
     let text = cluster.invitation();
-    if args.json {
-        eprintln!("{text}")
-    } else {
-        println!("{text}")
-    }
+    // Nobody may be reading; the cluster runs on.
+    let _ =
+        if args.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };
     stop.wait();
     Ok(())
 }
