@@ -6,6 +6,8 @@
 //! keeps its events and goes on: ingest never waits for anybody.
 
 mod counters;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

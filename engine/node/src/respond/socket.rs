@@ -25,6 +25,8 @@ impl LookupSocket {
             socket.set_only_v6(!address.ip().is_unspecified())?;
         }
         filter::unicast_only(&socket)?;
+        // Room for a burst of questions; where the system grants less, askers time out sooner.
+        let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
         socket.bind(&address.into())?;
         let socket = UdpSocket::from(socket);
         socket.set_read_timeout(Some(STOP_POLL))?;
@@ -49,6 +51,8 @@ impl LookupSocket {
     }
 }
 
+/// Wanted receive buffer, bytes.
+const RECEIVE_BUFFER: usize = 1 << 20;
 /// How long a responder may take to notice that it is to stop.
 const STOP_POLL: Duration = Duration::from_millis(100);
 

@@ -43,6 +43,7 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
         arena_bytes: config.arena_bytes,
     });
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    links.iter().for_each(log_link);
     let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
     let shared = Arc::new(Shared::new(config, store, metrics, clock, gauges));
     let ingest = ingest_config(&shared, seed);
@@ -229,6 +230,17 @@ fn pin(core: usize) -> Result<(), StartError> {
         return Ok(());
     }
     Err(StartError::Pin { core, reason: "the system refused".to_owned() })
+}
+
+fn log_link(link: &UdpLink) {
+    tracing::info!(link = link.describe(), "ingest queue bound");
+    let (wanted, granted) = link.receive_buffer();
+    if granted < wanted {
+        tracing::warn!(
+            "receive_buffer = {wanted} B is wanted and the system grants {granted} B: bursts may \
+             be lost; raise net.core.rmem_max (sysctl) or lower receive_buffer"
+        );
+    }
 }
 
 fn log_start(shared: &Shared, ports: &crate::NodePorts) {

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use bloomrf_engine::limits::{CANDIDATES_MAX, LOOKUP_BYTES_MAX};
 use bloomrf_engine::predicate::Predicate;
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupStatus};
 
@@ -119,4 +120,23 @@ fn connections_past_the_limit_are_closed_and_udp_goes_on() {
     });
     assert_eq!(closed.count(), 16);
     assert_eq!(world.ask(world.port_is(9), &[1]).no_filter, 1);
+}
+
+#[test]
+fn a_question_as_long_as_allowed_is_answered_over_tcp() {
+    let mut world = World::start();
+    world.send(5, &packets(100, 1_000));
+    world.wait_verified(1);
+    let mut stream = TcpStream::connect(world.node.ports().lookup).unwrap();
+    let ids: Vec<u64> = (0..CANDIDATES_MAX as u64).rev().map(|i| i * i * 31 + 5).collect();
+    let mut bytes = Vec::new();
+    world.request(world.port_is(9), Candidates::List(ids)).encode(&mut bytes, false);
+    assert!(bytes.len() > 128 << 10, "{} bytes", bytes.len());
+    let reply = ask_tcp(&mut stream, &bytes);
+    assert_eq!(reply.candidates as usize, CANDIDATES_MAX);
+    let excluded: u32 = reply.excluded.iter().map(|byte| byte.count_ones()).sum();
+    assert_eq!((excluded, reply.is_excluded(CANDIDATES_MAX - 1)), (1, true));
+    // One byte past the limit ends the connection, before anything is reserved for it.
+    stream.write_all(&(LOOKUP_BYTES_MAX as u32 + 1).to_le_bytes()).unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0);
 }
