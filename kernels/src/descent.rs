@@ -4,7 +4,7 @@
 //!
 //! From the top layer down, one covering interval is followed until the ends of the range part;
 //! from there a left path follows `lo` and a right path follows `hi`, and the whole intervals
-//! between the path and the middle are asked at once. The notes of [`Step`] say what a hit means.
+//! between the path and the middle are asked at once. [`Step`] says what a hit means.
 
 use crate::layers::EXACT_TOP;
 use crate::{Layer, Layers, Step};

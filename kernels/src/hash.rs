@@ -1,6 +1,6 @@
 //! The two hashes: a 64-bit mix for prefixes of keys, xxh3 for byte strings.
 
-/// Mixes the prefix of a key with the salt of its layer (`notes`: two odd multipliers, one shift).
+/// Mixes the prefix of a key with the salt of its layer: two odd multipliers, one shift.
 ///
 /// The upper 32 bits pick the word, bits 8..14 the rotation: disjoint, and neither depends on the
 /// number of words, which is what makes folding exact.

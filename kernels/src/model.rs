@@ -1,4 +1,5 @@
-//! Called when a column is set up or a batch is sealed, not per record; microseconds a call.
+//! Called when a column is set up or a batch is sealed, not per record; a call follows
+//! 512 searches.
 //!
 //! The false-positive model: the expected outcome of the two-path search over an empty range.
 //!
@@ -9,6 +10,7 @@
 //! positions. Keys are taken as uniform in the domain, which makes them Poisson in an interval.
 
 use crate::Layers;
+use crate::layers::EXACT_TOP;
 use crate::scalar::blocked::{BLOCK_WORDS, K};
 
 /// Positions of the range that are averaged over; the mean is within 1 % of the limit.
@@ -81,10 +83,10 @@ fn expected_fill(layers: &Layers, words: usize, keys: f64, domain: f64) -> f64 {
 
 /// Levels from the top down; the exact one first.
 fn levels(layers: &Layers) -> Vec<Level> {
-    let top = layers.has_exact_top().then_some(Level { start: 16, exact: true });
-    let hashed = layers.hashed().iter().rev();
-    let hashed = hashed.map(|l| Level { start: u32::from(l.start), exact: false });
-    top.into_iter().chain(hashed).collect()
+    let top = layers.has_exact_top().then_some((&EXACT_TOP, true));
+    let hashed = layers.hashed().iter().rev().map(|layer| (layer, false));
+    let all = top.into_iter().chain(hashed);
+    all.map(|(layer, exact)| Level { start: u32::from(layer.start), exact }).collect()
 }
 
 /// One range at one position.

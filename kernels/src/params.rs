@@ -61,7 +61,7 @@ pub fn layers_for(domain_bits: u8, seed: u64) -> Layers {
 }
 
 /// Expected false-positive rate of a random empty range of `width` keys (1: a point) in a filter
-/// of `words` hashed words that holds `keys` uniform keys. The model of the notes, section 4.
+/// of `words` hashed words that holds `keys` uniform keys: the mean over its places in the domain.
 #[must_use]
 pub fn fpr(layers: &Layers, words: usize, keys: u64, width: u64) -> f64 {
     crate::model::fpr(layers, words, keys, width)
