@@ -1,3 +1,5 @@
+//! Captures built in memory: `formats` reads them whole, `damage` cut and damaged.
+
 mod damage;
 mod formats;
 

@@ -1,3 +1,5 @@
+//! Known packets of every link type and header; `hostile` cuts and damages them.
+
 mod hostile;
 
 use etherparse::PacketBuilder;
