@@ -2,8 +2,8 @@
 //!
 //! A record's way: [`wire::frame`] → [`ingest`] → [`filter`] → [`seal`] → [`verify`] → [`store`].
 //! A question's way: [`wire::lookup`] → [`lookup`] over a [`store`] snapshot → reply bitmap.
-//! Time, disk and chance come in through the traits of [`env`], so that the whole node also runs
-//! in a seeded simulation. Nothing here opens a socket, a file or a thread.
+//! Time, disk and chance come in through the traits of [`mod@env`], so that the whole node also
+//! runs in a seeded simulation. Nothing here opens a socket, a file or a thread.
 #![forbid(unsafe_code)]
 
 pub mod controller;

@@ -198,8 +198,7 @@ impl Filter {
     }
 
     /// Estimated false-positive rate of a point question with a random absent key: exact kinds 0,
-    /// no filter 1. Keys near stored ones fare worse (`layers` that they share cannot tell them
-    /// apart).
+    /// no filter 1. Keys near stored ones fare worse: layers above both cannot tell them apart.
     #[must_use]
     pub fn fpr(&self) -> f64 {
         match self {

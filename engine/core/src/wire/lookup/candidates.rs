@@ -2,10 +2,10 @@
 //!
 //! Hot path: a range is never expanded; a list reserves 8 bytes per byte received at most.
 
-use super::super::cursor::{Reader, Writer, saturated_u32};
 use super::LookupError;
 use crate::identity::BatchId;
 use crate::limits::CANDIDATES_MAX;
+use crate::wire::cursor::{Reader, Writer};
 
 const KIND_RANGES: u8 = 1;
 const KIND_LIST: u8 = 2;
@@ -101,11 +101,6 @@ impl Candidates {
             _ => Err(LookupError::Candidates),
         }
     }
-}
-
-/// Number of candidates for the request's header, saturating above every limit.
-pub(super) fn stated_count(candidates: &Candidates) -> u32 {
-    saturated_u32(candidates.len())
 }
 
 fn encode_range(w: &mut Writer<'_>, first: BatchId, count: u32) {

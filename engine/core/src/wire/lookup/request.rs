@@ -2,7 +2,7 @@
 //!
 //! Hot path: allocates only the lists and the tree that the message carries.
 
-use super::candidates::{Candidates, stated_count};
+use super::candidates::Candidates;
 use super::reply::{REPLY_BYTES_MIN, reply_bytes};
 use super::{CRC_BYTES, LookupError, MAGIC, REQUEST, VERSION, open};
 use crate::identity::{ClusterId, Fingerprint};
@@ -57,7 +57,7 @@ impl LookupRequest {
         w.u32(self.budget_us);
         w.u8(self.candidates.kind());
         w.zeros(3);
-        w.u32(stated_count(&self.candidates));
+        w.u32(saturated_u32(self.candidates.len()));
         w.zeros(12);
         debug_assert_eq!(w.len(), HEADER_BYTES);
         self.candidates.encode(&mut w);
