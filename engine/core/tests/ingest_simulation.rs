@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod ingest_world;
+mod seeded;
 mod truth;
 
 use bloomrf_engine::filter::{ColumnFlags, Filter};
@@ -15,7 +16,8 @@ use bloomrf_engine::seal::{IncompleteReason, SealedBatch};
 use bloomrf_engine::wire::frame::encode_data;
 use bloomrf_kernels::RangePlan;
 use bloomrf_oracle::{Value, decode_row};
-use ingest_world::{Batch, Chance, GRACE_NS, IDLE_NS, Node, SLOT_NS, seeds};
+use ingest_world::{Batch, GRACE_NS, IDLE_NS, Node, SLOT_NS, seeds};
+use seeded::Splitmix;
 
 /// What the network and the sender do wrong.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +62,7 @@ struct Sent {
 
 struct World {
     node: Node,
-    chance: Chance,
+    chance: Splitmix,
     faults: Faults,
     wire: Vec<Delivery>,
     sent: Vec<Sent>,
@@ -76,7 +78,7 @@ impl World {
     fn new(seed: u64, faults: Faults) -> Self {
         World {
             node: Node::new(2),
-            chance: Chance::new(seed),
+            chance: Splitmix::new(seed),
             faults,
             wire: Vec::new(),
             sent: Vec::new(),

@@ -3,12 +3,14 @@
 //! The oracle's decoder and comparison are the truth: they share nothing with the key map.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod seeded;
 mod truth;
 
 use std::cmp::Ordering;
 
 use bloomrf_engine::schema::{CellKey, Column, ColumnType, Fit, Schema, TimeUnit};
 use bloomrf_oracle::{Expr, FloatRule, Op, Value, decode_row, matches_row};
+use seeded::Splitmix;
 
 fn schema(kind: &str, order: &str) -> Schema {
     let order = if order.is_empty() { String::new() } else { format!(", order = \"{order}\"") };
@@ -38,7 +40,7 @@ fn key_order(a: CellKey<'_>, b: CellKey<'_>) -> Ordering {
 }
 
 /// Random cells, and cells near every edge of the type, as bytes.
-fn cells(column: &Column, rng: &mut Rng) -> Vec<Vec<u8>> {
+fn cells(column: &Column, rng: &mut Splitmix) -> Vec<Vec<u8>> {
     let width = column.width();
     let mut cells: Vec<Vec<u8>> = (0..200).map(|_| rng.bytes(width)).collect();
     for fill in [0x00, 0xff, 0x80, 0x7f] {
@@ -147,7 +149,7 @@ fn keys_of_two_bytes_keep_the_order_of_all_values() {
 /// ClickHouse#8317: negative integers never found; awitten1: -0.0 stored, 0.0 not found.
 #[test]
 fn keys_of_every_type_keep_the_order_of_random_and_edge_values() {
-    let mut rng = Rng::from_env();
+    let mut rng = Splitmix::from_env(0x5eed);
     for kind in [
         "u32",
         "u64",
@@ -212,7 +214,7 @@ fn assert_fit(kind: &str, literal: &Value, fit: Fit, cells: &[Vec<u8>]) {
 
 #[test]
 fn a_literal_fits_among_the_keys_where_it_lies_among_the_values() {
-    let mut rng = Rng::from_env();
+    let mut rng = Splitmix::from_env(0x5eed);
     let mut integers = vec![0, 1, -1, 127, 128, -128, -129, 255, 256, 65_535, 65_536];
     for bits in [31, 32, 53, 63, 64] {
         integers.extend([-2, -1, 0, 1, 2].map(|d| (1i128 << bits) + d));
@@ -221,7 +223,7 @@ fn a_literal_fits_among_the_keys_where_it_lies_among_the_values() {
     let mut floats: Vec<f64> = integers.iter().map(|&v| v as f64).collect();
     floats.extend([0.5, -0.5, -0.0, 254.5, 255.5, -128.5, 0.1, -0.1, 1e-320, 1e300, -1e300]);
     floats.extend([f64::INFINITY, f64::NEG_INFINITY, f64::MAX, 3.5e38, 1e-46, -1e-46]);
-    floats.extend((0..200).map(|_| f64::from_bits(rng.next_u64())).filter(|v| !v.is_nan()));
+    floats.extend((0..200).map(|_| f64::from_bits(rng.next())).filter(|v| !v.is_nan()));
     for kind in ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"] {
         let cells = cells(&schema(kind, "").columns()[0], &mut rng);
         let typed: ColumnType = kind.parse().unwrap();
@@ -241,7 +243,7 @@ fn a_literal_fits_among_the_keys_where_it_lies_among_the_values() {
 
 #[test]
 fn a_time_fits_whatever_the_two_units_are() {
-    let mut rng = Rng::from_env();
+    let mut rng = Splitmix::from_env(0x5eed);
     let units = [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ns];
     for column in units {
         let kind = format!("timestamp({column})");
@@ -251,8 +253,7 @@ fn a_time_fits_whatever_the_two_units_are() {
         for unit in units {
             let near = [-1_000_000_001, -1_000, -999, -1, 0, 1, 999, 1_000, 1_500, 2_000_000_000];
             let ends = [i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX];
-            for ticks in near.into_iter().chain(ends).chain((0..20).map(|_| rng.next_u64() as i64))
-            {
+            for ticks in near.into_iter().chain(ends).chain((0..20).map(|_| rng.next() as i64)) {
                 let literal = bloomrf_engine::predicate::Literal::Timestamp(ticks, unit);
                 let fit = typed.fit_time(ticks, unit).unwrap();
                 assert_fit(&kind, &truth::value(&literal), fit, &cells);
@@ -260,30 +261,4 @@ fn a_time_fits_whatever_the_two_units_are() {
         }
     }
     assert_eq!(ColumnType::I64.fit_time(0, TimeUnit::S), None);
-}
-
-/// SplitMix64; `SEED=` repeats a run.
-struct Rng {
-    seed: u64,
-    state: u64,
-}
-
-impl Rng {
-    fn from_env() -> Self {
-        let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x5eed);
-        println!("SEED={seed}");
-        Self { seed, state: seed }
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next_u64() as u8).collect()
-    }
 }

@@ -3,9 +3,12 @@
 //! Invariants checked: parse(to_text(tree)) == tree for trees that WHERE text can say; to_text
 //! is total; schema files and WHERE texts of any bytes give an error or a valid value.
 
+mod seeded;
+
 use bloomrf_engine::predicate::{CompareOp, Literal, Predicate};
 use bloomrf_engine::query::{parse_where, to_text};
 use bloomrf_engine::schema::{ColumnType, Schema, TimeUnit};
+use seeded::Splitmix;
 
 const TYPES: &str = r#"
 name = "types"
@@ -23,9 +26,9 @@ columns = [
 "#;
 
 /// A literal that a text for the column can spell, in the form in which it is read.
-fn literal(kind: ColumnType, rng: &mut Rng) -> Literal {
+fn literal(kind: ColumnType, rng: &mut Splitmix) -> Literal {
     // Of every magnitude.
-    let word = rng.next_u64() >> rng.below(64);
+    let word = rng.next() >> rng.below(64);
     let float = || -> f64 {
         let v = f64::from_bits(word.rotate_right(9));
         if v.is_nan() { 0.5 } else { v }
@@ -57,7 +60,7 @@ fn literal(kind: ColumnType, rng: &mut Rng) -> Literal {
     }
 }
 
-fn leaf(schema: &Schema, rng: &mut Rng) -> Predicate {
+fn leaf(schema: &Schema, rng: &mut Splitmix) -> Predicate {
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     let column = rng.below(schema.columns().len() as u64) as u16;
     let kind = schema.columns()[usize::from(column)].kind();
@@ -76,8 +79,8 @@ fn leaf(schema: &Schema, rng: &mut Rng) -> Predicate {
     }
 }
 
-fn tree(schema: &Schema, depth: usize, rng: &mut Rng) -> Predicate {
-    let parts = |rng: &mut Rng| -> Vec<Predicate> {
+fn tree(schema: &Schema, depth: usize, rng: &mut Splitmix) -> Predicate {
+    let parts = |rng: &mut Splitmix| -> Vec<Predicate> {
         // One part alone has no text of its own: `a` is not AND of `a`.
         let count = [0, 2, 2, 3][rng.below(4) as usize];
         (0..count).map(|_| tree(schema, depth - 1, rng)).collect()
@@ -93,7 +96,7 @@ fn tree(schema: &Schema, depth: usize, rng: &mut Rng) -> Predicate {
 #[test]
 fn every_tree_is_read_back_from_its_text() {
     let schema = Schema::from_toml(TYPES).unwrap();
-    let mut rng = Rng::from_env();
+    let mut rng = Splitmix::from_env(0x5eed);
     for round in 0..4_000 {
         let tree = tree(&schema, 5, &mut rng);
         let text = to_text(&schema, &tree);
@@ -132,7 +135,7 @@ const WORDS: &str = "proto ts src_ip4 dst_ip6 src_mac port host net in_net = != 
 fn token_soup_gives_an_error_or_a_tree_and_never_a_panic() {
     let words: Vec<&str> = WORDS.split(' ').collect();
     let schema = Schema::packet();
-    let mut rng = Rng::from_env();
+    let mut rng = Splitmix::from_env(0x5eed);
     let mut trees = 0;
     for _ in 0..20_000 {
         let count = 1 + rng.below(14);
@@ -155,7 +158,7 @@ fn damaged_text_never_panics_a_parser() {
         AND NOT src_mac IN ('aa:bb:cc:dd:ee:ff', '00-00-00-00-00-00') OR length BETWEEN -1 AND 1e3";
     let schema = Schema::packet();
     assert!(parse_where(&schema, wheres).is_ok());
-    let mut rng = Rng::from_env();
+    let mut rng = Splitmix::from_env(0x5eed);
     for original in [TYPES, json.as_str(), wheres] {
         for _ in 0..3_000 {
             let mut bytes = original.as_bytes().to_vec();
@@ -181,31 +184,5 @@ fn damaged_text_never_panics_a_parser() {
     for deep in ["[".repeat(100_000), "{\"a\":".repeat(50_000), "a=[".repeat(80_000)] {
         assert!(Schema::from_toml(&deep).is_err());
         assert!(Schema::from_json(&deep).is_err());
-    }
-}
-
-/// SplitMix64; `SEED=` repeats a run.
-struct Rng {
-    seed: u64,
-    state: u64,
-}
-
-impl Rng {
-    fn from_env() -> Self {
-        let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x5eed);
-        println!("SEED={seed}");
-        Self { seed, state: seed }
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next_u64() % bound
     }
 }

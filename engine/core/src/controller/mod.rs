@@ -8,3 +8,6 @@ mod question;
 pub use consult::{Consultation, Unusable, check_reply};
 pub use mode::{Mode, ModeError};
 pub use question::{Question, Transport, question};
+
+#[cfg(test)]
+mod tests;

@@ -22,3 +22,6 @@ pub use queue::{IngestConfig, Queue, QueueCommand, QueueEvent};
 pub(crate) use recent::RecentBatches;
 pub use stats::{IngestStats, RefuseReason};
 pub use totals::BatchTotals;
+
+#[cfg(test)]
+pub(crate) mod tests;

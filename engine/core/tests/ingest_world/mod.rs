@@ -1,4 +1,5 @@
-//! A sender, a network and a node of two queues, all driven by one seed. Test-only.
+//! A sender, a network and a node of two queues, all driven by one seed. Test-only: include it
+//! with `mod seeded; mod ingest_world;`.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -15,6 +16,8 @@ use bloomrf_engine::wire::frame::{FrameHeader, LaneTotal, encode_close, encode_d
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::params::Budget;
 
+use crate::seeded::{Splitmix, seed_of_env};
+
 /// One frame's time on the wire.
 pub(crate) const SLOT_NS: u64 = 1_000;
 pub(crate) const IDLE_NS: u64 = 150 * SLOT_NS;
@@ -29,32 +32,9 @@ const COLUMNS: &str = r#"{"name": "flow", "version": 3, "columns": [
     {"name": "load", "type": "f32"},
     {"name": "ip6", "type": "ipv6", "nullable": true}]}"#;
 
-pub(crate) struct Chance(u64);
-
-impl Chance {
-    pub(crate) fn new(seed: u64) -> Self {
-        Chance(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    pub(crate) fn percent(&mut self, share: u64) -> bool {
-        self.below(100) < share
-    }
-}
-
 /// The seeds to run: `SEED` alone, or `count` of them.
 pub(crate) fn seeds(count: u64) -> Vec<u64> {
-    match std::env::var("SEED").ok().and_then(|s| s.parse().ok()) {
+    match seed_of_env() {
         Some(seed) => vec![seed],
         None => (1..=count).collect(),
     }
@@ -70,7 +50,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(crate) fn random(id: u64, schema: &Schema, frames: u64, chance: &mut Chance) -> Self {
+    pub(crate) fn random(id: u64, schema: &Schema, frames: u64, chance: &mut Splitmix) -> Self {
         let mut lanes = vec![Vec::new(), Vec::new()];
         let base = chance.next();
         for _ in 0..frames {
@@ -123,7 +103,7 @@ impl Batch {
         self.totals(schema).iter().map(|total| total.records).sum()
     }
 
-    /// The batch hash, straight from the definition in DESIGN.
+    /// The batch hash, straight from its definition in docs/WIRE.md.
     pub(crate) fn reference_hash(&self, schema: &Schema) -> [u8; 32] {
         let mut all = Vec::new();
         for (lane, frames) in self.lanes.iter().enumerate() {
@@ -170,7 +150,7 @@ impl Batch {
 }
 
 /// Rows with clustered and scattered values, nulls and NaN.
-fn rows(schema: &Schema, count: usize, base: u64, chance: &mut Chance) -> Vec<u8> {
+fn rows(schema: &Schema, count: usize, base: u64, chance: &mut Splitmix) -> Vec<u8> {
     let mut rows = vec![0; count * schema.record_bytes()];
     for record in rows.chunks_exact_mut(schema.record_bytes()) {
         record[0] = chance.next() as u8 & chance.next() as u8 & 7;

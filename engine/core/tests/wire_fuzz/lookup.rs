@@ -5,7 +5,7 @@ use bloomrf_engine::wire::lookup::{
     Candidates, LookupError, LookupReply, LookupRequest, LookupStatus, MAGIC, VERSION, reply_bytes,
 };
 
-use super::mutate::{bit_flips, hostile_numbers, resealed_at_end, truncations, wounded};
+use super::mutate::{bit_flips, damaged, resealed_at_end, truncations};
 use super::random::Random;
 
 fn encoded(request: &LookupRequest, pad: bool) -> Vec<u8> {
@@ -112,12 +112,7 @@ fn damage_behind_a_right_checksum_is_an_error_or_a_valid_question() {
     for _ in 0..10 {
         let request = random.request();
         let message = encoded(&request, random.chance(4));
-        truncations(&message, &mut try_one);
-        bit_flips(&message, &mut try_one);
-        hostile_numbers(&message[..], &mut try_one);
-        for _ in 0..5_000 {
-            try_one(&wounded(&mut random, &message));
-        }
+        damaged(&mut random, &message, 5_000, &mut try_one);
     }
     assert!(accepted > 1_000, "the checksum alone decided: {accepted}");
 }
@@ -130,12 +125,7 @@ fn damage_behind_a_right_checksum_is_an_error_or_a_valid_reply() {
         |bytes: &[u8]| accepted += u32::from(parse_reply(&resealed_at_end(bytes)).is_ok());
     for _ in 0..10 {
         let message = encoded_reply(&random.reply());
-        truncations(&message, &mut try_one);
-        bit_flips(&message, &mut try_one);
-        hostile_numbers(&message, &mut try_one);
-        for _ in 0..5_000 {
-            try_one(&wounded(&mut random, &message));
-        }
+        damaged(&mut random, &message, 5_000, &mut try_one);
     }
     assert!(accepted > 1_000, "the checksum alone decided: {accepted}");
 }

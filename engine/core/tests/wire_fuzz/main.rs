@@ -9,5 +9,7 @@ mod frame;
 mod lookup;
 mod mutate;
 mod random;
+#[path = "../seeded/mod.rs"]
+mod seeded;
 mod session;
 mod stream;

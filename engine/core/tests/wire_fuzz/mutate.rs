@@ -18,7 +18,7 @@ pub(crate) fn bit_flips(message: &[u8], mut try_one: impl FnMut(&[u8])) {
 }
 
 /// Calls `try_one` with every message in which one number, of any width at any place, is hostile.
-pub(crate) fn hostile_numbers(message: &[u8], mut try_one: impl FnMut(&[u8])) {
+fn hostile_numbers(message: &[u8], mut try_one: impl FnMut(&[u8])) {
     let values: [u64; 12] = [
         0,
         1,
@@ -45,8 +45,24 @@ pub(crate) fn hostile_numbers(message: &[u8], mut try_one: impl FnMut(&[u8])) {
     }
 }
 
+/// Calls `try_one` with every kind of damage: all truncations, all flipped bits, hostile numbers
+/// everywhere, and `wounds` times a few random wounds.
+pub(crate) fn damaged(
+    random: &mut Random,
+    message: &[u8],
+    wounds: usize,
+    mut try_one: impl FnMut(&[u8]),
+) {
+    truncations(message, &mut try_one);
+    bit_flips(message, &mut try_one);
+    hostile_numbers(message, &mut try_one);
+    for _ in 0..wounds {
+        try_one(&wounded(random, message));
+    }
+}
+
 /// A message with a few random wounds: bytes changed, cut out, doubled or added.
-pub(crate) fn wounded(random: &mut Random, message: &[u8]) -> Vec<u8> {
+fn wounded(random: &mut Random, message: &[u8]) -> Vec<u8> {
     let mut bytes = message.to_vec();
     for _ in 0..1 + random.below(4) {
         let at = random.below(bytes.len().max(1)).min(bytes.len());

@@ -8,28 +8,24 @@ use bloomrf_engine::wire::lookup::{
     Candidates, IdRange, LookupReply, LookupRequest, LookupStatus, reply_bytes,
 };
 
-/// SplitMix64.
-pub(crate) struct Random(u64);
+use super::seeded::Splitmix;
+
+/// Draws values of the wire's types.
+pub(crate) struct Random(Splitmix);
 
 impl Random {
-    /// The seed of this run, printed: from the environment, or a fixed one.
+    /// The draws of this run; the seed is printed.
     pub(crate) fn seeded() -> Self {
-        let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-        println!("SEED={seed}");
-        Random(seed)
+        Random(Splitmix::from_env(1))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     /// A number of `0..n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        self.0.below(n as u64) as usize
     }
 
     pub(crate) fn chance(&mut self, of: usize) -> bool {
@@ -41,7 +37,7 @@ impl Random {
     }
 
     pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
+        self.0.bytes(n)
     }
 
     pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {

@@ -6,7 +6,7 @@ use bloomrf_engine::wire::stream::{
     DELETED_MAX, PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamError, StreamMessage, Verdict,
 };
 
-use super::mutate::{bit_flips, hostile_numbers, resealed_at_end, truncations, wounded};
+use super::mutate::{bit_flips, damaged, resealed_at_end, truncations};
 use super::random::Random;
 
 fn message(random: &mut Random, kind: usize) -> StreamMessage {
@@ -115,16 +115,10 @@ fn damage_behind_a_right_checksum_is_an_error_or_a_valid_message() {
     let mut accepted = 0;
     for kind in 0..60 {
         let bytes = encoded(&message(&mut random, kind));
-        let mut try_one = |bytes: &[u8]| {
+        damaged(&mut random, &bytes, 500, |bytes| {
             accepted += u32::from(matches!(parse(&resealed(bytes)), Ok(Some(_))));
             let _ = parse(&resealed_at_end(bytes));
-        };
-        truncations(&bytes, &mut try_one);
-        bit_flips(&bytes, &mut try_one);
-        hostile_numbers(&bytes, &mut try_one);
-        for _ in 0..500 {
-            try_one(&wounded(&mut random, &bytes));
-        }
+        });
     }
     assert!(accepted > 1_000, "the checksum alone decided: {accepted}");
 }

@@ -1,23 +1,10 @@
 //! Which replies are believed, and that every doubt is refused.
 
 use super::*;
-use crate::identity::{ClusterId, Fingerprint};
-use crate::predicate::{FloatOrder, Predicate};
+use crate::controller::tests::request;
 use crate::wire::lookup::Candidates;
 
 const ASKED: [BatchId; 10] = [9, 3, 3, 70, 5, 6, 7, 8, 1, 2];
-
-fn request(candidates: Candidates) -> LookupRequest {
-    LookupRequest {
-        query_id: 5,
-        cluster: ClusterId(1),
-        fingerprint: Fingerprint(2),
-        budget_us: 0,
-        float_order: FloatOrder::Unstated,
-        candidates,
-        predicate: Predicate::IsNull { column: 0 },
-    }
-}
 
 /// Excludes candidates 0, 2 and 9 of ten.
 fn reply() -> LookupReply {

@@ -1,22 +1,10 @@
 //! Which transport a question takes, and which are never sent.
 
 use super::*;
-use crate::identity::{ClusterId, Fingerprint};
+use crate::controller::tests::request;
 use crate::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6};
-use crate::predicate::{FloatOrder, Literal, Predicate};
+use crate::predicate::{Literal, Predicate};
 use crate::wire::lookup::{message_bytes, reply_bytes};
-
-fn request(candidates: Candidates) -> LookupRequest {
-    LookupRequest {
-        query_id: 5,
-        cluster: ClusterId(1),
-        fingerprint: Fingerprint(2),
-        budget_us: 0,
-        float_order: FloatOrder::Unstated,
-        candidates,
-        predicate: Predicate::IsNull { column: 0 },
-    }
-}
 
 fn range(count: u32) -> LookupRequest {
     request(Candidates::Range { first: 1, count })

@@ -6,8 +6,12 @@ use bloomrf_kernels::params::Budget;
 use bloomrf_kernels::scalar::blocked::contains;
 use bloomrf_kernels::{Answer, RangePlan, SizeClasses};
 
+use self::seeded::Splitmix;
 use super::*;
 use crate::schema::Schema;
+
+#[path = "../../../tests/seeded/mod.rs"]
+mod seeded;
 
 const COLUMNS: &str = r#"{"name": "all", "version": 1, "columns": [
     {"name": "u8", "type": "u8", "nullable": true},
@@ -21,23 +25,6 @@ const COLUMNS: &str = r#"{"name": "all", "version": 1, "columns": [
     {"name": "ip6", "type": "ipv6"},
     {"name": "text", "type": "bytes(20)", "nullable": true},
     {"name": "tag", "type": "bytes(3)"}]}"#;
-
-struct Chance(u64);
-
-impl Chance {
-    fn seeded(name: &str) -> Self {
-        let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-        println!("{name}: SEED={seed}");
-        Chance(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-}
 
 fn schema() -> Schema {
     Schema::from_json(COLUMNS).unwrap()
@@ -53,7 +40,7 @@ fn policy(levels: u32) -> FilterPolicy {
 }
 
 /// Random rows with edge values: zeros, ones, NaN payloads, negative zero, nulls.
-fn rows(schema: &Schema, count: usize, chance: &mut Chance) -> Vec<u8> {
+fn rows(schema: &Schema, count: usize, chance: &mut Splitmix) -> Vec<u8> {
     let mut rows = vec![0; count * schema.record_bytes()];
     for record in rows.chunks_exact_mut(schema.record_bytes()) {
         record[0] = chance.next() as u8 & 0x0F & chance.next() as u8;
@@ -141,7 +128,7 @@ fn check_against_set(column: &Column, sealed: &SealedColumn, rows: &[u8], record
 
 #[test]
 fn every_key_of_every_type_is_found_and_bounded() {
-    let mut chance = Chance::seeded("every_key_of_every_type_is_found_and_bounded");
+    let mut chance = Splitmix::from_env(1);
     let schema = schema();
     // 255..=257: the borders of the chunks in which keys are inserted.
     for count in [1, 2, 255, 256, 257, 1_000] {
@@ -161,7 +148,7 @@ fn every_key_of_every_type_is_found_and_bounded() {
 
 #[test]
 fn merged_shares_equal_one_build_even_when_sizes_differ() {
-    let mut chance = Chance::seeded("merged_shares_equal_one_build_even_when_sizes_differ");
+    let mut chance = Splitmix::from_env(1);
     let schema = schema();
     let rows = rows(&schema, 600, &mut chance);
     let cut = 200 * schema.record_bytes();
@@ -182,7 +169,7 @@ fn merged_shares_equal_one_build_even_when_sizes_differ() {
 
 #[test]
 fn reset_column_equals_a_new_one() {
-    let mut chance = Chance::seeded("reset_column_equals_a_new_one");
+    let mut chance = Splitmix::from_env(1);
     let schema = schema();
     let policy = policy(4);
     let rows = rows(&schema, 100, &mut chance);

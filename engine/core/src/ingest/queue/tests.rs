@@ -1,35 +1,15 @@
 //! Claims about one queue, frame by frame.
 
-use bloomrf_kernels::SizeClasses;
-use bloomrf_kernels::params::Budget;
-
 use super::*;
 use crate::identity::Fingerprint;
+use crate::ingest::tests::config;
 use crate::verify::HashAlgorithm;
 use crate::wire::frame::{LaneTotal, encode_close, encode_data};
 
 const IDLE_NS: u64 = 1_000;
 
 fn queue(frames_max: usize) -> Queue {
-    let schema = Schema::from_json(
-        r#"{"name": "s", "version": 1, "columns": [
-            {"name": "a", "type": "u32", "order": "big"}, {"name": "b", "type": "u16"}]}"#,
-    )
-    .unwrap();
-    let policy = FilterPolicy {
-        budget: Budget { bits_per_key: 8, levels: 4 },
-        sizes: SizeClasses::new(8),
-        seed: 1,
-        filtered: vec![true; 2],
-    };
-    Queue::new(IngestConfig {
-        cluster: ClusterId(5),
-        schema: Arc::new(schema),
-        policy: Arc::new(policy),
-        board: Arc::new(OpenBoard::new(100)),
-        idle_ns: IDLE_NS,
-        frames_max,
-    })
+    Queue::new(IngestConfig { idle_ns: IDLE_NS, frames_max, ..config() })
 }
 
 impl Queue {

@@ -1,15 +1,7 @@
 //! Claims about the sealer, event by event.
 
-use std::sync::Arc;
-
-use bloomrf_kernels::SizeClasses;
-use bloomrf_kernels::params::Budget;
-
 use super::*;
-use crate::filter::FilterPolicy;
-use crate::identity::ClusterId;
-use crate::ingest::{OpenBoard, Queue};
-use crate::schema::Schema;
+use crate::ingest::Queue;
 use crate::verify::HashAlgorithm;
 use crate::wire::frame::{FrameHeader, LaneTotal, encode_data};
 
@@ -17,25 +9,7 @@ const GRACE_NS: u64 = 1_000;
 const RETRY_NS: u64 = 100;
 
 fn config() -> SealerConfig {
-    let schema = Schema::from_json(
-        r#"{"name": "s", "version": 1, "columns": [
-            {"name": "a", "type": "u32", "order": "big"}, {"name": "b", "type": "u16"}]}"#,
-    )
-    .unwrap();
-    let policy = FilterPolicy {
-        budget: Budget { bits_per_key: 8, levels: 4 },
-        sizes: SizeClasses::new(8),
-        seed: 1,
-        filtered: vec![true; 2],
-    };
-    let ingest = IngestConfig {
-        cluster: ClusterId(5),
-        schema: Arc::new(schema),
-        policy: Arc::new(policy),
-        board: Arc::new(OpenBoard::new(100)),
-        idle_ns: u64::MAX,
-        frames_max: 64,
-    };
+    let ingest = crate::ingest::tests::config();
     SealerConfig { ingest, queues: 2, grace_ns: GRACE_NS, retry_ns: RETRY_NS }
 }
 
