@@ -69,7 +69,7 @@ impl LookupMetrics {
             )?,
             no_opinion: register.counters(
                 "lookup_no_opinion",
-                "Candidates without a usable filter, and leaves that could not be decided, by reason.",
+                "Candidates without a usable filter, and leaves not decided, by reason.",
                 "reason",
                 &NoOpinion::LABELS,
             )?,

@@ -62,7 +62,8 @@ pub enum StartError {
     },
     /// A queue could not be pinned to its core.
     #[error(
-        "core {core}: cannot pin an ingest queue to it ({reason}); change cores (environment BLOOMRF_CORES)"
+        "core {core}: cannot pin an ingest queue to it ({reason}); change cores (environment \
+         BLOOMRF_CORES)"
     )]
     Pin {
         /// Core.

@@ -96,7 +96,7 @@ const INDEX: &str = "<!doctype html>
 <li><a href=\"/metrics\">/metrics</a>: Prometheus metrics
 <li><a href=\"/schema\">/schema</a>: the record schema
 <li><a href=\"/batches\">/batches</a>: the batches held, with kind, fill and FPR of every column
-<li><a href=\"/explain?where=dst_port%20%3D%20445&amp;batches=all\">/explain?where=dst_port = 445</a>:
+<li><a href=\"/explain?where=dst_port%20%3D%20445\">/explain?where=dst_port = 445</a>:
 which batches a predicate excludes, and why
 </ul>
 </html>
