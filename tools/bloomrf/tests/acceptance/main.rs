@@ -9,3 +9,4 @@ mod captures;
 mod demo;
 mod ideal;
 mod lookup;
+mod replay;
