@@ -12,6 +12,7 @@ use arc_swap::ArcSwap;
 use super::{Absence, CHUNK_SLOTS, Chunk, Place, Snapshot};
 use crate::identity::BatchId;
 use crate::seal::SealedBatch;
+use crate::verify::BatchHash;
 use crate::wire::stream::Verdict;
 
 /// Bounds of the store.
@@ -121,12 +122,19 @@ impl Store {
     /// Keeps a sealed batch as pending. Evicts the oldest until it fits; returns the evicted ids.
     ///
     /// A refused batch is not kept, and its own id is returned: one larger than the whole arena,
-    /// one whose id was seen before (ids are never reused; the first one stays), and any while
-    /// readers hold evicted batches of more than a quarter of the arena.
+    /// one whose id was seen before, and any while readers hold evicted batches of more than a
+    /// quarter of the arena. Ids are never reused: should one come with another hash than the
+    /// batch held, nobody knows which of the two is asked about, and the one held goes as well.
     pub fn insert(&mut self, batch: Arc<SealedBatch>) -> Vec<BatchId> {
         let id = batch.batch;
         let bytes = batch.filter_bytes();
         self.reap();
+        if let Some(at) = self.position(id)
+            && self.held[at].batch.hash != batch.hash
+        {
+            self.reject(at);
+            return vec![id];
+        }
         let seen = self.position(id).is_some() || self.gone.iter().any(|gone| gone.0 == id);
         let stuck = self.retired_bytes() > self.config.arena_bytes / 4;
         let fits = bytes <= self.config.arena_bytes && self.config.retain_batches > 0;
@@ -154,18 +162,20 @@ impl Store {
                     self.chunks[chunk].1.raise(slot);
                 }
             }
-            Verdict::Mismatch => {
-                self.remove(at);
-                self.rejected += 1;
-                self.remember(batch, Absence::Rejected);
-                self.publish();
-            }
+            Verdict::Mismatch => self.reject(at),
             Verdict::Unknown => {
                 self.remove(at);
                 self.publish();
             }
         }
         true
+    }
+
+    /// Applies a verdict on a report with `hash`; false where the store does not hold that very
+    /// batch. What was sealed under the same id with another hash was not judged.
+    pub fn judge_report(&mut self, batch: BatchId, hash: &BatchHash, verdict: Verdict) -> bool {
+        let held = self.position(batch).map(|at| self.held[at].batch.hash);
+        held == Some(*hash) && self.judge(batch, verdict)
     }
 
     /// Drops batches that the SCC no longer holds.
@@ -252,6 +262,14 @@ impl Store {
         }
         self.held_bytes -= held.bytes;
         self.retired.push((Arc::downgrade(&held.batch), held.bytes));
+    }
+
+    fn reject(&mut self, at: usize) {
+        let batch = self.held[at].batch.batch;
+        self.remove(at);
+        self.rejected += 1;
+        self.remember(batch, Absence::Rejected);
+        self.publish();
     }
 
     fn publish(&mut self) {

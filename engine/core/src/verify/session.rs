@@ -33,8 +33,8 @@ pub enum SessionEvent {
     Welcome(HashAlgorithm),
     /// The SCC refused us.
     Refused(RefuseReason),
-    /// A batch was judged.
-    Judged(BatchId, Verdict),
+    /// The report of a batch with this hash was judged.
+    Judged(BatchId, BatchHash, Verdict),
     /// These batches are gone.
     Deleted(Vec<BatchId>),
     /// Too many unjudged batches: this one will never be verified.
@@ -136,8 +136,8 @@ impl Session {
 
     /// A batch was sealed: report it now or after the next connect. The same report again changes
     /// nothing while it is unjudged; another hash for the same batch replaces the first, whose
-    /// verdict then counts no more. A judged batch may be offered again: after a Welcome the node
-    /// offers its stored ones, to learn what the SCC no longer holds.
+    /// verdict then counts no more. A judged batch may be offered again: at every connect the
+    /// node offers its stored ones, to learn what the SCC no longer holds.
     pub fn offer(&mut self, batch: BatchId, records: u64, hash: BatchHash) {
         let report = Report { batch, records, hash };
         if self.pending_report(batch) == Some(&report) {
@@ -221,7 +221,7 @@ impl Session {
             (State::Welcomed(_), StreamMessage::Verdict { batch, hash, verdict }) => {
                 if self.pending_report(batch).is_some_and(|report| report.hash == hash) {
                     self.forget(batch);
-                    self.events.push_back(SessionEvent::Judged(batch, verdict));
+                    self.events.push_back(SessionEvent::Judged(batch, hash, verdict));
                 } else {
                     self.verdicts_ignored += 1;
                 }

@@ -136,7 +136,7 @@ impl World {
                 SessionEvent::Deleted(batches) => {
                     self.open.retain(|batch| !batches.contains(batch));
                 }
-                SessionEvent::Judged(batch, verdict) => {
+                SessionEvent::Judged(batch, _, verdict) => {
                     assert!(self.open.remove(&batch), "{batch} judged, but not open");
                     self.judged += 1;
                     let equal = self.scc.truth.get(&batch) == self.offered.get(&batch);

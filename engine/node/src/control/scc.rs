@@ -107,6 +107,7 @@ impl Client {
     /// One connection, to its end; the reason why it ended.
     async fn converse(&mut self, mut stream: TcpStream) -> Result<String, Stopped> {
         keep_alive(&stream);
+        self.offer_stored();
         self.session.on_connected();
         let ended = self.exchange(&mut stream).await;
         self.session.on_disconnected();
@@ -150,6 +151,15 @@ impl Client {
         }
     }
 
+    /// Offers every batch of the store anew, judged or not: the SCC may have lost or replaced some
+    /// while we were apart, and its verdicts drop those.
+    fn offer_stored(&mut self) {
+        let stored = self.shared.store().list();
+        for (batch, _) in stored {
+            self.session.offer(batch.batch, batch.records, batch.hash);
+        }
+    }
+
     /// Applies what the session has learned; true where the SCC refused us.
     fn on_events(&mut self) -> bool {
         let mut refused = false;
@@ -169,12 +179,12 @@ impl Client {
                     self.backoff = BACKOFF_MAX;
                     tracing::error!(scc = %self.address, ?reason, "the SCC refused this node");
                 }
-                SessionEvent::Judged(batch, verdict) => {
+                SessionEvent::Judged(batch, hash, verdict) => {
                     if verdict == Verdict::Mismatch {
                         self.shared.metrics.seal.verify_mismatch.inc();
                         tracing::warn!(batch, "the SCC has another hash: filter rejected");
                     }
-                    let held = self.shared.store().judge(batch, verdict);
+                    let held = self.shared.store().judge_report(batch, &hash, verdict);
                     tracing::debug!(batch, ?verdict, held, "judged");
                 }
                 SessionEvent::OtherHash { elected, seen } => {

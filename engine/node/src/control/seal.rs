@@ -28,6 +28,28 @@ pub(crate) struct QueuePort {
     pub(crate) backlog: VecDeque<QueueCommand>,
 }
 
+impl QueuePort {
+    /// Takes a command for the queue. None is ever dropped: the sealer does not repeat a `Take`
+    /// that was not answered. It has few batches at work, and one question per queue and batch
+    /// under way, which bounds the backlog.
+    fn give(&mut self, command: QueueCommand) {
+        self.backlog.push_back(command);
+    }
+
+    /// Moves commands into the ring and wakes the queue; true where the ring is still full.
+    fn flush(&mut self) -> bool {
+        let mut any = false;
+        while !self.commands.is_full() {
+            let Some(command) = self.backlog.pop_front() else { break };
+            any |= self.commands.push(command).is_ok();
+        }
+        if any {
+            self.waker.wake();
+        }
+        !self.backlog.is_empty()
+    }
+}
+
 /// Everything the seal thread owns.
 pub(crate) struct SealLoop {
     shared: Arc<Shared>,
@@ -77,16 +99,23 @@ impl SealLoop {
                 let port = self.queues.get_mut(index);
                 let Some(Ok(event)) = port.map(|p| p.events.pop()) else { break };
                 let now = self.shared.clock.now_ns();
-                if let QueueEvent::Close { batch, .. } = &event
-                    && self.closed_ns.len() < CLOSED_MAX
-                {
-                    self.closed_ns.entry(*batch).or_insert(now);
+                if let QueueEvent::Close { batch, .. } = &event {
+                    self.remember_close(*batch, now);
                 }
                 self.sealer.on_event(index, event, now);
                 any = true;
             }
         }
         any
+    }
+
+    /// A CLOSE that comes when its batch is finished stays here: the oldest makes room.
+    fn remember_close(&mut self, batch: BatchId, now_ns: u64) {
+        self.closed_ns.entry(batch).or_insert(now_ns);
+        if self.closed_ns.len() > CLOSED_MAX {
+            let oldest = self.closed_ns.iter().min_by_key(|entry| *entry.1).map(|entry| *entry.0);
+            oldest.map(|oldest| self.closed_ns.remove(&oldest));
+        }
     }
 
     fn act(&mut self) -> bool {
@@ -108,11 +137,8 @@ impl SealLoop {
     }
 
     fn command(&mut self, index: usize, command: QueueCommand) {
-        let Some(port) = self.queues.get_mut(index) else { return };
-        // The sealer asks again: only questions may be dropped.
-        let question = matches!(command, QueueCommand::Take(_));
-        if !question || port.backlog.len() < BACKLOG_MAX {
-            port.backlog.push_back(command);
+        if let Some(port) = self.queues.get_mut(index) {
+            port.give(command);
         }
     }
 
@@ -120,15 +146,7 @@ impl SealLoop {
     fn flush_commands(&mut self) -> bool {
         let mut waiting = false;
         for port in &mut self.queues {
-            let mut any = false;
-            while !port.commands.is_full() {
-                let Some(command) = port.backlog.pop_front() else { break };
-                any |= port.commands.push(command).is_ok();
-            }
-            if any {
-                port.waker.wake();
-            }
-            waiting |= !port.backlog.is_empty();
+            waiting |= port.flush();
         }
         waiting
     }
@@ -144,7 +162,11 @@ impl SealLoop {
         let offer = Offer { batch: batch.batch, records: batch.records, hash: batch.hash };
         let evicted = self.shared.store().insert(Arc::new(batch));
         if evicted.contains(&offer.batch) {
-            tracing::warn!(batch = offer.batch, "batch is larger than the whole arena: no filter");
+            tracing::warn!(
+                batch = offer.batch,
+                "no filter for this batch: larger than the arena, an id that was used before, or \
+                 lookups hold too many evicted ones"
+            );
             return;
         }
         if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
@@ -186,7 +208,33 @@ const SEAL_NICENESS: i32 = 10;
 const IDLE_WAIT: Duration = Duration::from_millis(100);
 /// Sleep while a command ring is full.
 const BACKLOG_RETRY: Duration = Duration::from_millis(1);
-/// Commands waiting for one queue beyond which questions are dropped.
-const BACKLOG_MAX: usize = 256;
 /// Batches whose CLOSE is remembered.
 const CLOSED_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use bloomrf_netio::Link;
+    use bloomrf_netio::link::mem;
+
+    use super::*;
+
+    #[test]
+    fn no_question_to_a_queue_that_is_behind_is_dropped() {
+        let (_events, events) = rtrb::RingBuffer::new(1);
+        let (commands, mut ring) = rtrb::RingBuffer::new(4);
+        let waker = mem::pair(1).1.waker();
+        let mut port = QueuePort { events, commands, waker, backlog: VecDeque::new() };
+        (0..1_000).for_each(|batch| port.give(QueueCommand::Take(batch)));
+        let mut asked = Vec::new();
+        loop {
+            let waiting = port.flush();
+            while let Ok(QueueCommand::Take(batch)) = ring.pop() {
+                asked.push(batch);
+            }
+            if !waiting {
+                break;
+            }
+        }
+        assert_eq!(asked, (0..1_000).collect::<Vec<_>>());
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Hot path: no lock that ingest, seal or control can hold; the store is read through a snapshot,
 //! loaded once per lookup. Work is bounded by the lookup budget. Every doubt is answered "found",
-//! or not at all. Reasons are counted after the reply is on its way.
+//! or not at all. Over UDP reasons are counted after the reply is on its way.
 
 mod socket;
 mod tcp;
@@ -83,7 +83,7 @@ impl Responder {
         reply
     }
 
-    /// Counts and logs the last answer; called once it is on its way.
+    /// Counts and logs the last answer; called before the next one.
     fn account(&mut self) {
         let Some((request, reply, nanos)) = self.last.take() else { return };
         let metrics = &self.shared.metrics.lookup;

@@ -108,7 +108,12 @@ impl Desk {
                 Ok(Ok(())) => {}
                 _ => return Err(LookupRefusal::Connection),
             }
-            self.responder.borrow_mut().answer(&message, LOOKUP_BYTES_MAX, &mut reply)?;
+            {
+                let mut responder = self.responder.borrow_mut();
+                responder.answer(&message, LOOKUP_BYTES_MAX, &mut reply)?;
+                // Before anything else may run: the next answer takes this one's place.
+                responder.account();
+            }
             let prefix = u32::try_from(reply.len()).unwrap_or(0).to_le_bytes();
             let write = async {
                 stream.write_all(&prefix).await?;
@@ -118,7 +123,6 @@ impl Desk {
                 Ok(Ok(())) => {}
                 _ => return Err(LookupRefusal::Connection),
             }
-            self.responder.borrow_mut().account();
             if message.capacity() > SHORT_MESSAGE_BYTES {
                 message = Vec::new();
             }

@@ -62,6 +62,27 @@ fn without_a_verdict_nothing_is_excluded_and_reports_survive_a_lost_connection()
 }
 
 #[test]
+fn stored_batches_are_judged_anew_after_a_reconnect_and_dropped_in_dispute() {
+    let mut world = World::start();
+    let other = Frames::of(&world.schema, 2, &packets(90, 2_000)).hash;
+    for batch in 1..=3 {
+        world.send(batch, &packets(100, 1_000 * batch as u16));
+    }
+    world.wait_verified(3);
+    // While the node is away, the SCC loses batch 1 and has batch 2 replaced.
+    world.scc.with(|scc| {
+        scc.right.remove(&1);
+        scc.right.insert(2, other);
+        scc.hang_up = true;
+    });
+    world.wait_verified(1);
+    wait_for("the rejection", || world.node.status().store.rejected == 1);
+    let reply = world.ask(world.port_is(9), &[1, 2, 3]);
+    assert_eq!((reply.evaluated, reply.no_filter), (1, 2));
+    assert!(!reply.is_excluded(0) && !reply.is_excluded(1) && reply.is_excluded(2));
+}
+
+#[test]
 fn a_node_without_an_scc_excludes_nothing() {
     let mut world = World::start_with(|config| config.scc = None);
     world.send(1, &packets(100, 1_000));

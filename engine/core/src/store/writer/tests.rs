@@ -139,6 +139,37 @@ fn an_id_that_was_seen_before_is_refused() {
     assert_eq!(store.insert(batch(1, 8)), [1], "evicted");
 }
 
+/// Another batch under the same id.
+fn other(id: BatchId) -> Arc<SealedBatch> {
+    let mut other = SealedBatch::clone(&batch(id, 8));
+    other.hash.digest = [9; 32];
+    Arc::new(other)
+}
+
+#[test]
+fn an_id_with_two_contents_has_no_filter() {
+    let mut store = store(4, 1_000);
+    put(&mut store, 1, 8);
+    let before = store.reader().load();
+    assert_eq!(store.insert(other(1)), [1]);
+    assert!(!is_live(&before, 1), "which of the two is asked about?");
+    assert_eq!(store.reader().load().absence(1), Absence::Rejected);
+    assert_eq!(store.insert(batch(1, 8)), [1], "and none comes back");
+    assert_eq!(store.stats().rejected, 1);
+}
+
+#[test]
+fn a_verdict_on_another_sealing_of_the_id_changes_nothing() {
+    let mut store = store(4, 1_000);
+    store.insert(batch(1, 8));
+    for verdict in [Verdict::Verified, Verdict::Mismatch, Verdict::Unknown] {
+        assert!(!store.judge_report(1, &other(1).hash, verdict));
+        assert!(!is_live(&store.reader().load(), 1));
+    }
+    assert!(store.judge_report(1, &batch(1, 8).hash, Verdict::Verified));
+    assert!(is_live(&store.reader().load(), 1));
+}
+
 #[test]
 fn bytes_that_a_reader_still_holds_are_counted() {
     let mut store = store(100, 1_000);

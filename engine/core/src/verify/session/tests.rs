@@ -76,7 +76,7 @@ fn hello_comes_first_and_every_unjudged_batch_follows_every_connect() {
     s.on_bytes(&verdict(5, hash_of(2), Verdict::Verified)).unwrap();
     assert_eq!(
         events(&mut s),
-        [SessionEvent::Welcome(HASH), SessionEvent::Judged(5, Verdict::Verified)]
+        [SessionEvent::Welcome(HASH), SessionEvent::Judged(5, hash_of(2), Verdict::Verified)]
     );
     s.on_disconnected();
     assert!(!s.is_welcomed());
@@ -100,7 +100,7 @@ fn a_verdict_on_another_hash_or_batch_is_ignored_and_counted() {
     assert_eq!(sent(&mut s), [seen(1, 2)]);
     s.on_bytes(&verdict(1, hash_of(2), Verdict::Mismatch)).unwrap();
     s.on_bytes(&verdict(1, hash_of(2), Verdict::Mismatch)).unwrap();
-    assert_eq!(events(&mut s), [SessionEvent::Judged(1, Verdict::Mismatch)]);
+    assert_eq!(events(&mut s), [SessionEvent::Judged(1, hash_of(2), Verdict::Mismatch)]);
     assert_eq!((s.verdicts_ignored(), s.pending()), (3, 0));
 }
 
