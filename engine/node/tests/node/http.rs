@@ -104,13 +104,16 @@ fn every_want_of_an_opinion_is_counted_by_its_reason() {
         config.columns = Some(vec!["src_ip4".to_owned()]);
         config.max_probes = 1;
     });
-    world.send(1, &packets(400, 1_000));
+    // Far apart, so that no exact set of near keys takes the filter's place.
+    let mut packets = packets(400, 1_000);
+    packets[7].src_ip4 = Some([20, 1, 2, 3]);
+    world.send(1, &packets);
     world.wait_verified(1);
     let ask = |text: &str| world.ask(parse_where(&world.schema, text).unwrap(), &[1, 2]);
     // No filter on this column, and the zone map cannot decide.
     ask("src_port = 40200");
     // A range with ragged ends costs more than one probe.
-    ask("src_ip4 BETWEEN '10.0.0.3' AND '10.0.5.77'");
+    ask("src_ip4 BETWEEN '10.0.0.3' AND '19.5.77.3'");
     let counted = |reason: &str| {
         let text = get(&world, "/metrics").1;
         metric(&text, &format!("lookup_no_opinion{{reason=\"{reason}\"}}"))
