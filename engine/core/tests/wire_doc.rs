@@ -7,21 +7,28 @@ use std::path::Path;
 
 use bloomrf_engine::identity::{ClusterId, Fingerprint};
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
-use bloomrf_engine::schema::TimeUnit;
+use bloomrf_engine::schema::{
+    ByteOrder, ColumnType, PACKET_RECORD_BYTES, PacketFields, Schema, TimeUnit,
+};
 use bloomrf_engine::verify::{BatchHash, ChainHasher, HashAlgorithm, frame_digest};
 use bloomrf_engine::wire::frame::{Frame, FrameHeader, LaneTotal, encode_close, encode_data};
 use bloomrf_engine::wire::lookup::{Candidates, IdRange, LookupReply, LookupRequest, LookupStatus};
 use bloomrf_engine::wire::predicate;
 use bloomrf_engine::wire::stream::{RefuseReason, StreamDecoder, StreamMessage, Verdict};
+use xxhash_rust::xxh3::xxh3_64;
 
 const CLUSTER: ClusterId = ClusterId(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 const FINGERPRINT: Fingerprint = Fingerprint(0x1716_1514_1312_1110);
 const BATCH: u64 = 42;
 
+fn document() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/WIRE.md");
+    std::fs::read_to_string(path).expect("docs/WIRE.md")
+}
+
 /// The hex blocks of the document by name. In a block, `#` starts a remark.
 fn blocks() -> BTreeMap<String, Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/WIRE.md");
-    let text = std::fs::read_to_string(path).expect("docs/WIRE.md");
+    let text = document();
     let mut blocks = BTreeMap::new();
     let mut open: Option<(String, String)> = None;
     for line in text.lines() {
@@ -48,6 +55,64 @@ fn from_hex(digits: &str) -> Vec<u8> {
 fn to_hex(bytes: &[u8]) -> String {
     let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
     hex.chunks(32).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
+}
+
+/// The canonical form by the document's table, from what a schema shows of itself.
+fn canonical_form(schema: &Schema) -> Vec<u8> {
+    const SIMPLE: [&str; 11] =
+        ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "bool", "f32", "f64"];
+    const OCTETS: [&str; 4] = ["ipv4", "ipv6", "mac", "uuid"];
+    let mut out = Vec::new();
+    for number in [1, 1, 1, schema.version(), schema.record_bytes() as u32] {
+        out.extend(number.to_le_bytes());
+    }
+    out.extend((schema.columns().len() as u16).to_le_bytes());
+    let mut null_bits = 0u16..;
+    for column in schema.columns() {
+        let spelling = column.kind().to_string();
+        let at = |names: &[&str]| names.iter().position(|name| *name == spelling);
+        let (code, parameter) = match column.kind() {
+            ColumnType::Timestamp(TimeUnit::S) => (12, 0),
+            ColumnType::Timestamp(TimeUnit::Ms) => (12, 3),
+            ColumnType::Timestamp(TimeUnit::Us) => (12, 6),
+            ColumnType::Timestamp(TimeUnit::Ns) => (12, 9),
+            ColumnType::Bytes(n) => (17, n),
+            _ => (
+                at(&SIMPLE)
+                    .map_or_else(|| 13 + at(&OCTETS).expect("a type of the table"), |i| 1 + i),
+                0,
+            ),
+        };
+        out.extend((column.name().len() as u16).to_le_bytes());
+        out.extend(column.name().as_bytes());
+        out.push(code as u8);
+        out.extend(parameter.to_le_bytes());
+        out.extend((column.offset() as u32).to_le_bytes());
+        out.push(u8::from(column.order() == ByteOrder::Big));
+        let null_bit = if column.is_nullable() { null_bits.next() } else { None };
+        out.extend(null_bit.unwrap_or(0xffff).to_le_bytes());
+    }
+    out
+}
+
+fn packet_record() -> Vec<u8> {
+    let fields = PacketFields {
+        ts_ns: 1_700_000_000_123_456_789,
+        src_mac: Some([2, 0, 0, 0, 0, 1]),
+        dst_mac: Some([2, 0, 0, 0, 0, 2]),
+        ethertype: Some(0x0800),
+        src_ip4: Some([192, 0, 2, 1]),
+        dst_ip4: Some([198, 51, 100, 7]),
+        proto: Some(6),
+        src_port: Some(50_000),
+        dst_port: Some(443),
+        tcp_flags: Some(0x12),
+        length: 1_514,
+        ..PacketFields::default()
+    };
+    let mut record = vec![0xff; PACKET_RECORD_BYTES];
+    fields.encode(&mut record);
+    record
 }
 
 fn header(sequence: u32) -> FrameHeader {
@@ -176,6 +241,8 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
         encode(&mut out);
         all.insert(name.to_owned(), out);
     };
+    add("schema-packet", &|out| out.extend(canonical_form(&Schema::packet())));
+    add("record-packet", &|out| out.extend(packet_record()));
     add("frame-data", &|out| encode_data(out, &header(0), 4, b"recArecB"));
     add("frame-close", &|out| encode_close(out, &header(0), &TOTALS));
     add("lookup-request-padded", &|out| padded_request().encode(out, true));
@@ -204,6 +271,25 @@ fn every_vector_of_the_document_is_what_is_encoded() {
     }
     let left_over: Vec<_> = blocks.keys().filter(|name| !vectors.contains_key(*name)).collect();
     assert!(left_over.is_empty(), "blocks that nothing checks: {left_over:?}");
+}
+
+#[test]
+fn the_canonical_form_of_the_document_has_the_fingerprint_that_it_states() {
+    let packet = Schema::packet().fingerprint();
+    assert_eq!(xxh3_64(&blocks()["schema-packet"]), packet.0);
+    assert!(document().contains(&format!("the fingerprint 0x{packet},")));
+    let carried: Vec<String> = packet.0.to_le_bytes().map(|b| format!("{b:02x}")).to_vec();
+    assert!(document().contains(&format!("`{}`", carried.join(" "))));
+    let every_type = r#"{"name": "all", "version": 7, "record_bytes": 200, "columns": [
+        {"name": "a", "type": "u8", "nullable": true}, {"name": "b", "type": "i16", "order": "big"},
+        {"name": "c", "type": "f32"}, {"name": "d", "type": "bytes(31)", "nullable": true},
+        {"name": "e", "type": "uuid"}, {"name": "f", "type": "bool"}, {"name": "g", "type": "mac"},
+        {"name": "h", "type": "timestamp(s)"}, {"name": "i", "type": "timestamp(ms)"},
+        {"name": "j", "type": "timestamp(us)"}, {"name": "k", "type": "u64"},
+        {"name": "l", "type": "i8"}, {"name": "m", "type": "i32"}, {"name": "n", "type": "i64"},
+        {"name": "o", "type": "f64", "order": "big"}, {"name": "p", "type": "ipv6"}]}"#;
+    let schema = Schema::from_json(every_type).unwrap();
+    assert_eq!(xxh3_64(&canonical_form(&schema)), schema.fingerprint().0);
 }
 
 #[test]

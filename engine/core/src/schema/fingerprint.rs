@@ -1,9 +1,7 @@
-//! The canonical bytes of a schema and their hash.
+//! The canonical form of a schema, byte by byte as `docs/WIRE.md` states it, and its hash.
 //!
-//! Little-endian, no gaps: `u32` padding rule, `u32` null rule, `u32` key-map version, `u32`
-//! schema version, `u32` record bytes, `u16` columns; then per column `u16` name bytes, the name,
-//! `u8` type, `u16` parameter (unit or N), `u32` offset, `u8` order (0 little, 1 big), `u16` null
-//! bit (0xffff: not nullable). The schema's name is for people and left out.
+//! Invariant: whatever a stored key or the layout of a record depends on is in it; the schema's
+//! name is for people and left out. A change of the form is a change of every fingerprint.
 
 use xxhash_rust::xxh3::xxh3_64;
 
