@@ -85,7 +85,7 @@ fn headers_of_the_packet_captures_are_those_that_the_manifest_counts() {
             .map(|p| parse::headers(p.link_type, &p.bytes))
             .collect();
         let count = |is: fn(&Headers) -> bool| all.iter().filter(|(h, _)| is(h)).count();
-        // "hosts 9, dst ports 20; ipv6.hopopts:4 icmp:57 udp:81 ip:118". ICMP errors hold headers too.
+        // "hosts 9, dst ports 20; ipv6.hopopts:4 icmp:57 ip:118". ICMP errors hold headers too.
         let named = |name: &str| {
             let (_, counts) = content.split_once(";").unwrap_or_default();
             let found = counts.split_whitespace().filter_map(|c| c.split_once(':'));

@@ -21,7 +21,7 @@ struct Args {
 enum Command {
     /// Formatting, lints, tidy, every test: what CI runs.
     Test,
-    /// The tree's own rules: import arrows, sizes, unsafe islands, documented dependencies.
+    /// The tree's own rules: import arrows, sizes, unsafe islands, documents that fit the tree.
     Tidy,
     /// The demonstration, in release: same options as `bloomrf demo`.
     #[command(trailing_var_arg = true, allow_hyphen_values = true, disable_help_flag = true)]

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod dependencies;
+mod documents;
 mod source;
 mod unsafety;
 
@@ -31,6 +32,7 @@ pub(crate) fn tidy() -> Result<String, String> {
     let mut findings = Vec::new();
     findings.extend(arrows::check(&metadata));
     findings.extend(dependencies::check(&root, &metadata)?);
+    findings.extend(documents::check(&root)?);
     findings.extend(source::check(&files));
     findings.extend(unsafety::check(&root, &files)?);
     if findings.is_empty() {
