@@ -57,7 +57,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Questions to ask.
-    #[arg(long, value_name = "N", default_value_t = 60,
+    #[arg(long, value_name = "N", default_value_t = 90,
           value_parser = clap::value_parser!(u64).range(0..=100_000))]
     pub(crate) questions: u64,
     /// Lanes (UDP flows) of the broadcast.

@@ -9,4 +9,5 @@ mod captures;
 mod demo;
 mod ideal;
 mod lookup;
+mod node;
 mod replay;

@@ -41,13 +41,8 @@ impl Report {
     }
 
     fn write_questions(&self, text: &mut String, paint: Paint) {
-        let _ = writeln!(
-            text,
-            "\n{:<PREDICATE$} {:>9} {:>9} {:>9} {:>7} {:>10} {:>10} {:>8}",
-            "", "batches", "truly", "excluded", "by", "false", "false", "lookup"
-        );
-        let header = format!(
-            "{:<PREDICATE$} {:>9} {:>9} {:>9} {:>7} {:>10} {:>10} {:>8}",
+        let above = ["", "batches", "truly", "excluded", "by", "false", "false", "lookup"];
+        let below = [
             "predicate",
             "in window",
             "matching",
@@ -55,9 +50,12 @@ impl Report {
             "filter",
             "positives",
             "negatives",
-            "us"
-        );
-        let _ = writeln!(text, "{header}\n{}", "-".repeat(header.len()));
+            "us",
+        ];
+        let [above, below] = [above, below].map(|[predicate, a, b, c, d, e, f, g]| {
+            format!("{predicate:<PREDICATE$} {a:>9} {b:>9} {c:>9} {d:>7} {e:>10} {f:>10} {g:>8}")
+        });
+        let _ = writeln!(text, "\n{above}\n{below}\n{}", "-".repeat(below.len()));
         for asked in &self.asked {
             write_question(text, asked, paint);
         }
@@ -101,7 +99,8 @@ impl Report {
         if sums.doubts + sums.timed_out > 0 {
             let _ = writeln!(
                 text,
-                "Note: {} answers were late or unusable and {} incomplete: those batches are read",
+                "Note: {} answers were late or unusable (marked !) and {} incomplete: what they do \
+                 not exclude is read",
                 sums.doubts, sums.timed_out
             );
         }
