@@ -19,6 +19,7 @@ use crate::Burst;
 /// A receive queue of some port. One per poll loop; moved into its thread.
 pub trait Link: Send {
     /// Fills `burst` (cleared first) with what has arrived; returns at once, also with nothing.
+    /// After an error, too, the burst holds what had arrived before it.
     fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError>;
 
     /// Sleeps until something arrives, the waker is used, or `timeout` is over.

@@ -48,13 +48,14 @@ impl PollLoop {
         let (mut tick_ns, mut publish_ns) = (0, 0);
         while !self.stop.load(Ordering::Acquire) {
             let now = self.clock.now_ns();
-            if let Err(error) = self.link.rx_burst(&mut burst) {
-                burst.clear();
-                failures += 1;
-                self.on_failure(failures, &error);
-            }
+            let received = self.link.rx_burst(&mut burst);
             for datagram in burst.iter() {
                 self.queue.on_datagram(datagram, now);
+            }
+            // What came before the failure is in the burst and was counted as received.
+            if let Err(error) = received {
+                failures += 1;
+                self.on_failure(failures, &error);
             }
             let commanded = self.take_commands(now);
             if now >= tick_ns {

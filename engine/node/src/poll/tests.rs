@@ -10,8 +10,8 @@ use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{FrameHeader, LaneTotal, encode_close, encode_data};
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::params::Budget;
-use bloomrf_netio::Waker;
 use bloomrf_netio::link::mem::{self, MemSender};
+use bloomrf_netio::{LinkError, LinkStats, Waker};
 
 use super::*;
 use crate::env::SystemClock;
@@ -27,7 +27,37 @@ struct Bench {
     thread: std::thread::JoinHandle<()>,
 }
 
+/// Delivers what there is, and fails all the same.
+struct FailingLink(mem::MemLink);
+
+impl Link for FailingLink {
+    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError> {
+        self.0.rx_burst(burst)?;
+        Err(LinkError::Receive(std::io::ErrorKind::OutOfMemory.into()))
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), LinkError> {
+        self.0.wait(timeout)
+    }
+
+    fn waker(&self) -> Waker {
+        self.0.waker()
+    }
+
+    fn stats(&self) -> LinkStats {
+        self.0.stats()
+    }
+
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}
+
 fn start(events_max: usize) -> Bench {
+    start_on(events_max, |link| Box::new(link))
+}
+
+fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -> Bench {
     let schema = Arc::new(Schema::packet());
     let policy = FilterPolicy {
         budget: Budget { bits_per_key: 8, levels: 4 },
@@ -49,7 +79,7 @@ fn start(events_max: usize) -> Bench {
     let (commands, commands_out) = rtrb::RingBuffer::new(8);
     let (counters, stop) = (Arc::<QueueCounters>::default(), Arc::<AtomicBool>::default());
     let poll = PollLoop {
-        link: Box::new(link),
+        link: of(link),
         queue,
         commands: commands_out,
         events: events_in,
@@ -150,4 +180,16 @@ fn the_last_counters_are_published_when_the_loop_ends() {
     let numbers = counters.load();
     assert_eq!(numbers.ingest.refused.iter().sum::<u64>(), 100);
     assert_eq!((numbers.link.received, numbers.failures), (100, 0));
+}
+
+#[test]
+fn frames_received_before_a_failure_are_not_lost() {
+    let bench = start_on(EVENTS_MAX, |link| Box::new(FailingLink(link)));
+    for batch in 1..=10 {
+        bench.send(batch);
+    }
+    bench.wait("all frames", |n| n.link.received == 20 && n.failures > 1);
+    let counters = Arc::clone(&bench.counters);
+    bench.end();
+    assert_eq!(counters.load().ingest.frames_in, 20);
 }

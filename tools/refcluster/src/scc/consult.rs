@@ -184,12 +184,7 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 pub fn mode_from_env(default: Mode) -> Result<Mode, String> {
     match std::env::var("FERMIHDI_BLOOMRF_MODE") {
         Err(_) => Ok(default),
-        Ok(text) => match text.as_str() {
-            "off" => Ok(Mode::Off),
-            "passive" => Ok(Mode::Passive),
-            "active" => Ok(Mode::Active),
-            _ => Err(format!("FERMIHDI_BLOOMRF_MODE = {text:?}: expected off, passive or active")),
-        },
+        Ok(text) => text.parse().map_err(|error| format!("FERMIHDI_BLOOMRF_MODE: {error}")),
     }
 }
 
