@@ -64,6 +64,9 @@ impl Burst {
     }
 
     /// Takes `length` bytes of the buffer last handed out as a datagram.
+    ///
+    /// # Panics
+    /// Where no buffer was free, or is shorter.
     pub fn commit(&mut self, length: usize) {
         assert!(self.count < BURST_MAX && length <= BUFFER_BYTES);
         self.lengths[self.count] = length;

@@ -9,12 +9,9 @@ use pcap_parser::pcap::{
 };
 
 use super::window::Window;
-use super::{BLOCK_BYTES_MAX, Cut, Packet};
+use super::{BLOCK_BYTES_MAX, Cut, Packet, SECOND_NS, SNAPLEN_USUAL_MAX};
 
 const FILE_HEADER_BYTES: usize = 24;
-/// What libpcap itself takes for the longest packet. A record may be longer only where the file's
-/// header says so; otherwise it is damage.
-const SNAPLEN_USUAL_MAX: usize = 262_144;
 
 pub(super) struct Legacy {
     window: Window,
@@ -56,6 +53,7 @@ impl Legacy {
             window,
             parse,
             record_header_bytes,
+            // A longer record is damage, unless the file's header announces it.
             record_bytes_max: (header.snaplen as usize).clamp(SNAPLEN_USUAL_MAX, BLOCK_BYTES_MAX),
             big_endian: header.is_bigendian(),
             // The upper bits tell of a frame check sequence.
@@ -83,8 +81,7 @@ impl Legacy {
         };
         let packet = Packet {
             // 2^32 seconds and 2^32 ticks of a microsecond fit.
-            ts_ns: i64::from(block.ts_sec) * 1_000_000_000
-                + i64::from(block.ts_usec) * self.tick_ns,
+            ts_ns: i64::from(block.ts_sec) * SECOND_NS + i64::from(block.ts_usec) * self.tick_ns,
             link_type: self.link_type,
             bytes: block.data.to_vec(),
             wire_bytes: block.origlen,

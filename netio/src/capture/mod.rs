@@ -27,6 +27,11 @@ use window::Window;
 /// taken for damage, and reading ends there. Blocks without packets may have any length.
 pub const BLOCK_BYTES_MAX: usize = 16 << 20;
 
+/// What libpcap itself takes for the longest packet, bytes.
+const SNAPLEN_USUAL_MAX: usize = 262_144;
+
+const SECOND_NS: i64 = 1_000_000_000;
+
 /// A packet as the file holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {

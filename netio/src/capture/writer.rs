@@ -2,6 +2,8 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use super::{SECOND_NS, SNAPLEN_USUAL_MAX};
+
 /// Writes one capture. Wrap files in a `BufWriter`.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
@@ -18,7 +20,7 @@ impl<W: Write> PcapWriter<W> {
         header[0..4].copy_from_slice(&0xa1b2_3c4d_u32.to_le_bytes());
         header[4..6].copy_from_slice(&2_u16.to_le_bytes());
         header[6..8].copy_from_slice(&4_u16.to_le_bytes());
-        header[16..20].copy_from_slice(&262_144_u32.to_le_bytes());
+        header[16..20].copy_from_slice(&(SNAPLEN_USUAL_MAX as u32).to_le_bytes());
         header[20..24].copy_from_slice(&u32::from(link_type).to_le_bytes());
         target.write_all(&header)?;
         Ok(PcapWriter { target })
@@ -29,11 +31,10 @@ impl<W: Write> PcapWriter<W> {
     /// # Errors
     /// Those of the target; a time outside of 1970 to 2106, or more than 262,144 bytes.
     pub fn write(&mut self, ts_ns: i64, bytes: &[u8], wire_bytes: u32) -> io::Result<()> {
-        const SECOND_NS: i64 = 1_000_000_000;
         let refuse = |text: &str| io::Error::new(ErrorKind::InvalidInput, text);
         let seconds = u32::try_from(ts_ns.div_euclid(SECOND_NS))
             .map_err(|_| refuse("pcap holds times from 1970 to 2106 only"))?;
-        if bytes.len() > 262_144 {
+        if bytes.len() > SNAPLEN_USUAL_MAX {
             return Err(refuse("more bytes than a pcap record holds (262144)"));
         }
         let words = [seconds, ts_ns.rem_euclid(SECOND_NS) as u32, bytes.len() as u32, wire_bytes];

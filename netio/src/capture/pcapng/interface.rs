@@ -2,6 +2,8 @@
 
 use pcap_parser::pcapng::InterfaceDescriptionBlock;
 
+use crate::capture::SECOND_NS;
+
 pub(super) struct Interface {
     pub(super) link_type: u32,
     pub(super) snaplen: u32,
@@ -26,15 +28,14 @@ impl Interface {
 
     /// Nanoseconds since 1970 of a time of `ticks`; at the ends of the range for impossible ones.
     pub(super) fn ts_ns(&self, ticks: u64) -> i64 {
-        const SECOND_NS: u128 = 1_000_000_000;
-        let scaled = u128::from(ticks) * SECOND_NS; // < 2^94
+        let scaled = u128::from(ticks) * SECOND_NS as u128; // < 2^94
         let exponent = u32::from(self.resolution & 0x7f);
         let ns = if self.resolution & 0x80 != 0 {
             scaled.checked_shr(exponent).unwrap_or(0)
         } else {
             10_u128.checked_pow(exponent).map_or(0, |unit| scaled / unit)
         };
-        let origin = i128::from(self.offset_s) * SECOND_NS as i128;
+        let origin = i128::from(self.offset_s) * i128::from(SECOND_NS);
         let total = origin + ns as i128;
         total.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
