@@ -2,6 +2,7 @@
 //!
 //! Sizes of filters: an open size W0 = 2^a * 15 words and all its divisors (folds by 2, 3, 5).
 
+#[cfg(doc)]
 use crate::scalar::blocked::BLOCK_WORDS;
 
 /// Largest filter: bit addresses (`words * 64`) fit 32 bits.
@@ -37,52 +38,32 @@ impl SizeClasses {
         &self.words
     }
 
-    /// The smallest class of at least `words` words, or W0 where none is that large.
+    /// The smallest class of at least `words` words that is a whole number of granules, or W0 where
+    /// none is that large. A granule is the words that stay together when a filter is folded: a
+    /// block ([`BLOCK_WORDS`]) of a blocked filter, else 1.
     #[must_use]
-    pub fn at_least(&self, words: u64) -> u32 {
-        self.smallest(words, 1)
-    }
-
-    /// The factor to fold a filter of `words` words with `ones` set bits by, so that the predicted
-    /// fill `1 - (1 - fill)^f` stays within `fill_target`. 1: do not fold.
-    #[must_use]
-    pub fn fold_factor(&self, words: usize, ones: u64, fill_target: f64) -> usize {
-        self.factor(words, 1, ones, fill_target)
-    }
-
-    /// [`SizeClasses::at_least`] for a blocked filter: a whole number of blocks.
-    #[must_use]
-    pub fn at_least_blocked(&self, words: u64) -> u32 {
-        self.smallest(words, BLOCK_WORDS)
-    }
-
-    /// [`SizeClasses::fold_factor`] for a blocked filter, which folds by whole blocks and keeps
-    /// at least one.
-    #[must_use]
-    pub fn fold_factor_blocked(&self, words: usize, ones: u64, fill_target: f64) -> usize {
-        self.factor(words, BLOCK_WORDS, ones, fill_target)
-    }
-
-    /// The smallest class of at least `words` that is a multiple of `unit`. W0 always is one.
-    fn smallest(&self, words: u64, unit: usize) -> u32 {
+    pub fn at_least(&self, words: u64, granule: usize) -> u32 {
         let fits =
-            |&&class: &&u32| u64::from(class) >= words && (class as usize).is_multiple_of(unit);
+            |&&class: &&u32| u64::from(class) >= words && (class as usize).is_multiple_of(granule);
         self.words.iter().rev().find(fits).or(self.words.first()).copied().unwrap_or(1)
     }
 
-    /// The largest factor to a class that divides `words`, is a multiple of `unit` and keeps to
-    /// the target. The divisors of a class are classes too, so no factor is missed.
-    fn factor(&self, words: usize, unit: usize, ones: u64, fill_target: f64) -> usize {
+    /// The largest factor to fold a filter of `words` words with `ones` set bits by, so that whole
+    /// granules remain and the predicted fill `1 - (1 - fill)^f` stays within `fill_target`.
+    /// 1: do not fold.
+    #[must_use]
+    pub fn fold_factor(&self, words: usize, granule: usize, ones: u64, fill_target: f64) -> usize {
         if words == 0 {
             return 1;
         }
         let clear = 1.0 - ones as f64 / (64.0 * words as f64);
         let within = |factor: usize| 1.0 - clear.powf(factor as f64) <= fill_target;
+        // The divisors of a class are classes too, so no factor is missed.
         self.words
             .iter()
             .rev()
             .map(|&class| class as usize)
-            .filter(|&class| words.is_multiple_of(class) && class.is_multiple_of(unit))
+            .filter(|&class| words.is_multiple_of(class) && class.is_multiple_of(granule))
             .map(|class| words / class)
             .find(|&factor| within(factor))
             .unwrap_or(1)
@@ -123,8 +104,8 @@ mod tests {
         for words in (0..200_000).step_by(7).chain([u64::MAX]) {
             let expected =
                 classes.words().iter().rev().find(|&&c| u64::from(c) >= words).unwrap_or(&122_880);
-            assert_eq!(classes.at_least(words), *expected);
-            let blocked = classes.at_least_blocked(words);
+            assert_eq!(classes.at_least(words, 1), *expected);
+            let blocked = classes.at_least(words, 8);
             assert!(blocked >= *expected && blocked.is_multiple_of(8) && blocked >= last);
             last = blocked;
         }
@@ -135,9 +116,9 @@ mod tests {
         let classes = SizeClasses::new(1_024);
         for &words in classes.words() {
             let words = words as usize;
-            assert_eq!(classes.fold_factor(words, 0, 0.2), words);
+            assert_eq!(classes.fold_factor(words, 1, 0, 0.2), words);
             if words.is_multiple_of(8) {
-                assert_eq!(classes.fold_factor_blocked(words, 0, 0.2), words / 8);
+                assert_eq!(classes.fold_factor(words, 8, 0, 0.2), words / 8);
             }
         }
     }
@@ -150,12 +131,10 @@ mod tests {
                 let predicted = |factor: usize| {
                     1.0 - (1.0 - ones as f64 / (64.0 * words as f64)).powf(factor as f64)
                 };
-                for (unit, factor) in [
-                    (1, classes.fold_factor(words, ones, 0.25)),
-                    (8, classes.fold_factor_blocked(words, ones, 0.25)),
-                ] {
-                    let naive = (1..=words / unit)
-                        .filter(|f| words.is_multiple_of(f * unit) && predicted(*f) <= 0.25)
+                for granule in [1, 8] {
+                    let factor = classes.fold_factor(words, granule, ones, 0.25);
+                    let naive = (1..=words / granule)
+                        .filter(|f| words.is_multiple_of(f * granule) && predicted(*f) <= 0.25)
                         .max();
                     assert_eq!(factor, naive.unwrap_or(1), "{words} words, {ones} ones");
                 }

@@ -36,7 +36,10 @@ pub fn contains(blocks: &[u64], hash: u64) -> bool {
     }
 }
 
-/// Folds by ORing `factor` adjacent blocks into one; `factor` divides the number of blocks.
+/// Folds in place by ORing `factor` adjacent blocks into one.
+///
+/// # Panics
+/// Unless `factor` divides the number of blocks.
 pub fn fold(blocks: &mut Vec<u64>, factor: usize) {
     assert!(
         factor > 0 && blocks.len().is_multiple_of(factor * BLOCK_WORDS),

@@ -2,7 +2,10 @@
 //!
 //! Whole-filter operations on plain words: merge, fold, fill.
 
-/// ORs `source` into `target`; both have the same length.
+/// ORs `source` into `target`.
+///
+/// # Panics
+/// Unless both have the same length.
 pub fn merge(target: &mut [u64], source: &[u64]) {
     assert_eq!(target.len(), source.len(), "merged filters have one size");
     for (t, s) in target.iter_mut().zip(source) {
@@ -10,8 +13,11 @@ pub fn merge(target: &mut [u64], source: &[u64]) {
     }
 }
 
-/// Folds in place by ORing `factor` adjacent words into one; `factor` divides the length.
+/// Folds in place by ORing `factor` adjacent words into one.
 /// `fold(build(W), f) == build(W / f)`, bit for bit.
+///
+/// # Panics
+/// Unless `factor` divides the length.
 pub fn fold(words: &mut Vec<u64>, factor: usize) {
     assert!(
         factor > 0 && words.len().is_multiple_of(factor),

@@ -123,7 +123,7 @@ fn fold_by_fill_lands_just_below_its_target() {
         let keys: Vec<u64> = (0..count).map(|_| random.next()).collect();
         let open = Built::new(layers, classes.words()[0] as usize, &keys);
         let ones = words::ones(&open.hashed);
-        let factor = classes.fold_factor(open.hashed.len(), ones, target);
+        let factor = classes.fold_factor(open.hashed.len(), 1, ones, target);
         let folded = open.folded(factor).hashed;
         let fill = words::ones(&folded) as f64 / (64.0 * folded.len() as f64);
         println!("{count} keys: {} words, fill {fill:.3} of {target:.3}", folded.len());

@@ -20,7 +20,8 @@ pub(super) struct FoldLimits {
 pub(super) fn fold_to_budget(filter: &mut Vec<u64>, sizes: &SizeClasses, limits: FoldLimits) {
     loop {
         let len = filter.len();
-        let by_fill = len / factor_by_fill(filter, sizes, limits).max(1);
+        let ones = words::ones(filter);
+        let by_fill = len / sizes.fold_factor(len, limits.granule, ones, limits.fill_target);
         // Chosen from the size it has now: a size in between may not fold to the one paid for.
         let max = by_fill.min(limits.words_max as usize);
         let Some(stored) = classes(sizes, len, limits.granule).find(|&words| words <= max) else {
@@ -54,14 +55,6 @@ fn fold_by(filter: &mut Vec<u64>, factor: usize, granule: usize) {
         (0 | 1, _) => {}
         (_, 1) => words::fold(filter, factor),
         _ => blocked::fold(filter, factor),
-    }
-}
-
-fn factor_by_fill(filter: &[u64], sizes: &SizeClasses, limits: FoldLimits) -> usize {
-    let ones = words::ones(filter);
-    match limits.granule {
-        1 => sizes.fold_factor(filter.len(), ones, limits.fill_target),
-        _ => sizes.fold_factor_blocked(filter.len(), ones, limits.fill_target),
     }
 }
 

@@ -66,6 +66,9 @@ impl OpenColumn {
     ///
     /// Both normally have one shape. Should two queues have opened with different sizes (see
     /// `OpenBoard`), both are folded exactly to their greatest common size.
+    ///
+    /// # Panics
+    /// Where they are not shares of one column: our own mistake.
     pub fn merge(&mut self, other: &OpenColumn) {
         let (ours, theirs) = (&self.shape, &other.shape);
         assert!(

@@ -60,7 +60,7 @@ impl FilterPolicy {
         schema.columns().iter().enumerate().map(|(i, c)| self.open_shape(i, c, records)).collect()
     }
 
-    /// Kind of filter of `column` (ordinal `ordinal`): by its width, DESIGN's table.
+    /// Kind of filter of `column` (ordinal `ordinal`): by the width of its keys.
     #[must_use]
     pub fn kind_of(&self, ordinal: usize, column: &Column) -> FilterKind {
         if !self.filtered.get(ordinal).copied().unwrap_or(false) {
@@ -78,7 +78,7 @@ impl FilterPolicy {
     /// sealed one may hold at most (W0 where the budget would need more).
     #[must_use]
     pub fn stored_words_max(&self, kind: FilterKind, records: u64) -> u32 {
-        self.class_at_least(kind, self.words_for(kind, records))
+        self.sizes.at_least(self.words_for(kind, records), granule_of(kind))
     }
 
     /// Fill up to which a sealed filter of this kind and these layers is folded.
@@ -103,7 +103,7 @@ impl FilterPolicy {
     /// would fold to powers of two only and leave other batches up to 1.9x over or under it.
     fn open_words(&self, kind: FilterKind, records: u64) -> u32 {
         let need = self.words_for(kind, records);
-        let stored = self.class_at_least(kind, need);
+        let stored = self.sizes.at_least(need, granule_of(kind));
         let roomy = need.saturating_add(need.div_ceil(4));
         let granule = granule_of(kind) as u32;
         let folds_well =
@@ -111,7 +111,7 @@ impl FilterPolicy {
         let mut classes = self.sizes.words().iter().rev().copied();
         classes
             .find(|&w| u64::from(w) >= roomy && folds_well(w))
-            .unwrap_or_else(|| self.sizes.at_least(u64::MAX))
+            .unwrap_or_else(|| self.sizes.at_least(u64::MAX, 1))
     }
 
     /// Words that the budget gives to `records` records, rounded up.
@@ -122,16 +122,9 @@ impl FilterPolicy {
         };
         records.saturating_mul(u64::from(bits)).div_ceil(64).max(1)
     }
-
-    fn class_at_least(&self, kind: FilterKind, words: u64) -> u32 {
-        match kind {
-            FilterKind::Blocked => self.sizes.at_least_blocked(words),
-            _ => self.sizes.at_least(words),
-        }
-    }
 }
 
-/// Words that stay together when a filter of this kind is folded.
+/// Words that stay together when a filter of this kind is folded (see [`SizeClasses::at_least`]).
 pub(super) fn granule_of(kind: FilterKind) -> usize {
     if kind == FilterKind::Blocked { BLOCK_WORDS } else { 1 }
 }

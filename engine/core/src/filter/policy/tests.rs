@@ -98,11 +98,7 @@ fn stored_bytes_stay_within_the_default_cost_of_the_table() {
         for records in [0, 1, 2, 3, 7, 100, 150, 200, 999, 3_000, 5_000] {
             let rows = scattered_rows(first.width(), records);
             let words = (records * bits).div_ceil(64);
-            let class = if kind == "ipv6" {
-                policy.sizes.at_least_blocked(words)
-            } else {
-                policy.sizes.at_least(words)
-            };
+            let class = policy.sizes.at_least(words, if kind == "ipv6" { 8 } else { 1 });
             for expected in [records, 2 * records, records / 2, 65_536] {
                 let mut open = OpenColumn::new(first, policy.open_shape(0, first, expected));
                 open.insert_rows(first, &rows, first.width());
