@@ -20,6 +20,7 @@ pub const NODE_BYTES_MIN: usize = 5;
 /// Bytes of the shortest literal: type and one byte.
 const LITERAL_BYTES_MIN: usize = 2;
 
+// Kinds of nodes.
 const UNKNOWN: u8 = 0;
 const COMPARE: u8 = 1;
 const BETWEEN: u8 = 2;
@@ -29,6 +30,18 @@ const IS_NOT_NULL: u8 = 5;
 const AND: u8 = 6;
 const OR: u8 = 7;
 const NOT: u8 = 8;
+
+// Types of literals.
+const UNSIGNED: u8 = 1;
+const SIGNED: u8 = 2;
+const FLOAT: u8 = 3;
+const BOOL: u8 = 4;
+const TIMESTAMP: u8 = 5;
+const IPV4: u8 = 6;
+const IPV6: u8 = 7;
+const MAC: u8 = 8;
+const UUID: u8 = 9;
+const BYTES: u8 = 10;
 
 /// Appends the encoding of a tree.
 ///
@@ -221,15 +234,15 @@ fn ends(body: &Reader<'_>) -> Result<(), NodeError> {
 
 fn parse_literal(r: &mut Reader<'_>) -> Result<Known<Literal>, NodeError> {
     Ok(Known::Yes(match r.u8()? {
-        1 => Literal::Unsigned(r.u64()?),
-        2 => Literal::Signed(r.u64()?.cast_signed()),
-        3 => Literal::Float(f64::from_bits(r.u64()?)),
-        4 => match r.u8()? {
+        UNSIGNED => Literal::Unsigned(r.u64()?),
+        SIGNED => Literal::Signed(r.u64()?.cast_signed()),
+        FLOAT => Literal::Float(f64::from_bits(r.u64()?)),
+        BOOL => match r.u8()? {
             0 => Literal::Bool(false),
             1 => Literal::Bool(true),
             _ => return Err(NodeError::Malformed),
         },
-        5 => {
+        TIMESTAMP => {
             let unit = match r.u8()? {
                 0 => TimeUnit::S,
                 1 => TimeUnit::Ms,
@@ -239,11 +252,11 @@ fn parse_literal(r: &mut Reader<'_>) -> Result<Known<Literal>, NodeError> {
             };
             Literal::Timestamp(r.u64()?.cast_signed(), unit)
         }
-        6 => Literal::Ipv4(r.array()?),
-        7 => Literal::Ipv6(r.array()?),
-        8 => Literal::Mac(r.array()?),
-        9 => Literal::Uuid(r.array()?),
-        10 => {
+        IPV4 => Literal::Ipv4(r.array()?),
+        IPV6 => Literal::Ipv6(r.array()?),
+        MAC => Literal::Mac(r.array()?),
+        UUID => Literal::Uuid(r.array()?),
+        BYTES => {
             let n = usize::from(r.u16()?);
             if n > LITERAL_BYTES_MAX {
                 return Err(NodeError::Limit);
@@ -325,12 +338,12 @@ fn kind(predicate: &Predicate) -> u8 {
 
 fn encode_literal(w: &mut Writer<'_>, literal: &Literal) {
     let (code, bytes): (u8, &[u8]) = match literal {
-        Literal::Unsigned(v) => (1, &v.to_le_bytes()),
-        Literal::Signed(v) => (2, &v.to_le_bytes()),
-        Literal::Float(v) => (3, &v.to_bits().to_le_bytes()),
-        Literal::Bool(v) => (4, &[u8::from(*v)]),
+        Literal::Unsigned(v) => (UNSIGNED, &v.to_le_bytes()),
+        Literal::Signed(v) => (SIGNED, &v.to_le_bytes()),
+        Literal::Float(v) => (FLOAT, &v.to_bits().to_le_bytes()),
+        Literal::Bool(v) => (BOOL, &[u8::from(*v)]),
         Literal::Timestamp(v, unit) => {
-            w.u8(5);
+            w.u8(TIMESTAMP);
             w.u8(match unit {
                 TimeUnit::S => 0,
                 TimeUnit::Ms => 1,
@@ -339,12 +352,12 @@ fn encode_literal(w: &mut Writer<'_>, literal: &Literal) {
             });
             return w.bytes(&v.to_le_bytes());
         }
-        Literal::Ipv4(v) => (6, v),
-        Literal::Ipv6(v) => (7, v),
-        Literal::Mac(v) => (8, v),
-        Literal::Uuid(v) => (9, v),
+        Literal::Ipv4(v) => (IPV4, v),
+        Literal::Ipv6(v) => (IPV6, v),
+        Literal::Mac(v) => (MAC, v),
+        Literal::Uuid(v) => (UUID, v),
         Literal::Bytes(v) => {
-            w.u8(10);
+            w.u8(BYTES);
             w.u16(saturated_u16(v.len()));
             return w.bytes(v);
         }
