@@ -1,4 +1,5 @@
-//! Every maximum in one place. A length from outside is compared with one of these before use.
+//! What the world outside is held to, in one place: a length or count that comes from there is
+//! compared with one of these before use.
 
 /// Payload of one UDP datagram that fits an Ethernet frame unfragmented over IPv4.
 pub const DATAGRAM_BYTES_MAX: usize = 1_472;
@@ -10,7 +11,7 @@ pub const FRAME_BYTES_MAX: usize = 8_972;
 pub const LANES_MAX: usize = 64;
 /// Batches that may be open at once.
 pub const OPEN_BATCHES_MAX: usize = 2;
-/// Frames of one batch that one queue keeps digests of.
+/// DATA frames of one batch, all lanes together: a queue keeps the digest of each.
 pub const FRAMES_PER_BATCH_MAX: usize = 1 << 17;
 /// Records of one batch.
 pub const RECORDS_PER_BATCH_MAX: u64 = 1 << 26;

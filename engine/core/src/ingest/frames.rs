@@ -51,7 +51,10 @@ pub struct FrameTable {
 const PROBES_MAX: usize = 128;
 
 impl FrameTable {
-    /// Room for `frames_max` frames (below 2^31); `seed` is the node's and secret.
+    /// Room for `frames_max` frames; `seed` is the node's and secret.
+    ///
+    /// # Panics
+    /// Where `frames_max` is not below 2^31.
     #[must_use]
     pub fn new(frames_max: usize, seed: u64) -> Self {
         assert!(frames_max < 1 << 31, "frame indices fit 31 bits");

@@ -1,6 +1,7 @@
 //! One queue's share of one open batch: columns and the frames they came from.
 //!
-//! Hot path: no allocation after `reserve`, no lock; work bounded by the frame.
+//! Hot path: no allocation after `reserve`, no lock; work bounded by the frame, except that the
+//! first one of a batch zeroes the filters that it opens (at most W0 words a column).
 
 use super::{FrameTable, IngestConfig};
 use crate::filter::OpenColumn;

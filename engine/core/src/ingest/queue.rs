@@ -1,6 +1,7 @@
 //! The ingest state machine of one receive queue.
 //!
-//! Hot path: no allocation, no lock, no syscall per frame; work bounded by the frame.
+//! Hot path: no allocation, no lock, no syscall per frame; work bounded by the frame, and by the
+//! size of the filters where it opens a batch.
 //!
 //! A batch's way: unknown → *open* (its first frame) → taken by the sealer, or ended here as the
 //! oldest of three or as idle → late (forgotten). Frames that come between *taken* and *late*
