@@ -99,7 +99,11 @@ fn ask_all(
 /// A range where the ids are one: it is far shorter on the wire.
 fn candidates(ids: &[BatchId]) -> Candidates {
     match (ids.first(), u32::try_from(ids.len())) {
-        (Some(&first), Ok(count)) if ids.windows(2).all(|w| w[0].checked_add(1) == Some(w[1])) => {
+        // A range does not reach the last id of all.
+        (Some(&first), Ok(count))
+            if first.checked_add(count.into()).is_some()
+                && ids.windows(2).all(|w| w[0].checked_add(1) == Some(w[1])) =>
+        {
             Candidates::Range { first, count }
         }
         _ => Candidates::List(ids.to_vec()),
@@ -238,9 +242,12 @@ mod tests {
     #[test]
     fn only_a_gapless_ascent_is_sent_as_a_range() {
         assert_eq!(candidates(&[5, 6, 7]), Candidates::Range { first: 5, count: 3 });
-        for list in [vec![], vec![5, 7], vec![7, 6], vec![5, 5], vec![u64::MAX, 0]] {
+        for list in [vec![], vec![5, 7], vec![7, 6], vec![5, 5], vec![u64::MAX, 0], vec![u64::MAX]]
+        {
             let sent = candidates(&list);
             assert_eq!(sent.iter().collect::<Vec<_>>(), list);
+            // No range that the node would refuse.
+            assert!(matches!(sent, Candidates::List(_)), "{sent:?}");
         }
     }
 }

@@ -223,7 +223,6 @@ impl Plan {
     }
 }
 
-/// The range as 16-bit keys, if it is one.
 /// A range of keys as offsets from `base`; `None` where it lies outside of what offsets reach.
 fn offset_range(base: u64, lo: u64, hi: u64) -> Option<(u16, u16)> {
     let lo = u16::try_from(lo.saturating_sub(base)).ok()?;
@@ -231,6 +230,7 @@ fn offset_range(base: u64, lo: u64, hi: u64) -> Option<(u16, u16)> {
     Some((lo, hi))
 }
 
+/// The range as 16-bit keys, if it is one.
 fn narrow_range(lo: u64, hi: u64) -> Option<(u16, u16)> {
     Some((u16::try_from(lo).ok()?, u16::try_from(hi).ok()?))
 }

@@ -1,5 +1,9 @@
 //! The kernel's count of datagrams that it dropped before a socket (its receive buffer was full).
 //!
+//! With several queues on a multicast or broadcast port the kernel hands each of them a copy and
+//! counts those that a queue's own filter leaves to the others as drops, too: the sum is then an
+//! upper bound.
+//!
 //! Hot path: not on it. Reading is a pass over `/proc/net/udp`: for the control thread.
 
 use std::os::fd::AsFd;
