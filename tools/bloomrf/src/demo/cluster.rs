@@ -152,7 +152,8 @@ impl Cluster {
              --where \"port = 22\" --batches 1-20 --explain\
              \n  curl http://{http}/metrics\
              \n  curl http://{http}/batches?limit=3\
-             \n  curl -G http://{http}/explain --data-urlencode \"where=port = 53\" -d batches=1-3\n"
+             \n  curl -G http://{http}/explain -d batches=1-3 \\\n      \
+             --data-urlencode \"where=port = 53\"\n"
         )
     }
 

@@ -4,7 +4,8 @@ use crate::binary::{code, demo_json, number, run, stdout};
 
 #[test]
 fn the_demo_loses_nothing_and_excludes_a_good_share() {
-    let (code, report) = demo_json(&["--packets", "20000", "--batch-records", "500"]);
+    let (code, report) =
+        demo_json(&["--packets", "20000", "--batch-records", "500", "--questions", "1500"]);
     assert_eq!(code, 0);
     assert_eq!(number(&report, &["totals", "false_negatives"]), 0.0);
     assert_eq!(number(&report, &["totals", "records"]), 20_000.0);

@@ -79,7 +79,7 @@ impl Report {
         let sums = &self.sums;
         let _ = writeln!(
             text,
-            "\n{} records in {} batches, {:.0} records/s ingested; {:.1} bytes of filter per record",
+            "\n{} records in {} batches, {:.0} records/s ingested; {:.1} bytes of filter a record",
             self.records,
             self.batches,
             self.records_per_second(),
