@@ -32,6 +32,11 @@ impl Stop {
         self.flag.load(Ordering::Relaxed)
     }
 
+    /// An error once a signal came.
+    pub(crate) fn check(&self) -> Result<(), CommandError> {
+        if self.is_set() { Err(CommandError::failed("interrupted")) } else { Ok(()) }
+    }
+
     /// Sleeps until a signal comes.
     pub(crate) fn wait(&self) {
         while !self.is_set() {

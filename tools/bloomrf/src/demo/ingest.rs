@@ -10,6 +10,7 @@ use crate::args::DemoArgs;
 use crate::intake::{Intake, IntakeCounts};
 use crate::outcome::CommandError;
 use crate::progress;
+use crate::signals::Stop;
 
 /// What was sent, and how fast it was taken.
 #[derive(Clone, Debug)]
@@ -24,6 +25,7 @@ pub(crate) struct Ingested {
 pub(crate) fn run(
     args: &DemoArgs,
     cluster: &Cluster,
+    stop: &Stop,
     capture: &Path,
     packets: u64,
     batch_records: u64,
@@ -42,6 +44,7 @@ pub(crate) fn run(
     while let Some(record) = intake.next_record() {
         broadcaster.push(record).map_err(CommandError::failed)?;
         if broadcaster.totals().records.is_multiple_of(1_000) {
+            stop.check()?;
             bar.set_position(broadcaster.totals().records);
         }
     }

@@ -37,6 +37,8 @@ use report::{Report, Unverified};
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let timeout = timeout_from_env().map_err(CommandError::misused)?;
     let mode = mode_from_env(Mode::Active).map_err(CommandError::misused)?;
+    // From here on an interrupt removes the folder on its way out.
+    let stop = Stop::listen()?;
     let folder = tempfile::Builder::new()
         .prefix("bloomrf-demo-")
         .tempdir()
@@ -57,16 +59,16 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         timeout,
     };
     let cluster = Cluster::start(&shape)?;
-    let ingested = ingest::run(args, &cluster, &capture, packets, batch_records)?;
+    let ingested = ingest::run(args, &cluster, &stop, &capture, packets, batch_records)?;
     let unverified = cluster.wait_verified(ingested.totals.batches, args.json);
     let ids = list_batches(cluster.batch_folder()).map_err(CommandError::failed)?;
-    let asked = ask_all(args, &cluster, &ids, mode, timeout)?;
+    let asked = ask_all(args, &cluster, &stop, &ids, mode, timeout)?;
     let (verified, lost) =
         (cluster.status(), ingested.totals.batches.saturating_sub(ids.len() as u64));
     report.fill(&ingested, &verified, Unverified { batches: unverified, lost }, asked);
     report.print()?;
     if args.keep {
-        keep(args, &cluster)?;
+        keep(args, &cluster, &stop);
     }
     Ok(report.exit_code())
 }
@@ -86,6 +88,7 @@ fn capture_path(args: &DemoArgs, folder: &Path) -> Result<PathBuf, CommandError>
 fn ask_all(
     args: &DemoArgs,
     cluster: &Cluster,
+    stop: &Stop,
     ids: &[BatchId],
     mode: Mode,
     timeout: Duration,
@@ -101,6 +104,7 @@ fn ask_all(
     let bar = progress::bar("ask", questions.len() as u64, args.json);
     let mut asked = Vec::with_capacity(questions.len());
     for (number, question) in questions.into_iter().enumerate() {
+        stop.check()?;
         asked.push(asker.ask(number as u64, question));
         bar.inc(1);
     }
@@ -112,14 +116,12 @@ fn ask_all(
 }
 
 /// Leaves everything running until Ctrl-C, and says what to try.
-fn keep(args: &DemoArgs, cluster: &Cluster) -> Result<(), CommandError> {
-    let stop = Stop::listen()?;
+fn keep(args: &DemoArgs, cluster: &Cluster, stop: &Stop) {
     let text = cluster.invitation();
     // Nobody may be reading; the cluster runs on.
     let _ =
         if args.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };
     stop.wait();
-    Ok(())
 }
 
 /// Keeps the questions' chance apart from the capture's.

@@ -15,6 +15,13 @@ fn the_demo_loses_nothing_and_excludes_a_good_share() {
     let ideal = number(&report, &["totals", "ideal_excluded"]);
     assert!(excluded <= ideal && excluded > 0.9 * ideal, "{excluded} of {ideal}");
     assert!(ideal > 0.3 * number(&report, &["totals", "pairs"]));
+    // An OR of source and destination excludes as well.
+    let hosts =
+        report["questions"].as_array().expect("a list").iter().filter(|question| {
+            question["where"].as_str().is_some_and(|text| text.starts_with("host"))
+        });
+    let by_filter: f64 = hosts.map(|question| number(question, &["excluded_filter"])).sum();
+    assert!(by_filter > 40.0, "{by_filter}");
 }
 
 #[test]
