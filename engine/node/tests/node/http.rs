@@ -50,7 +50,7 @@ const NAMES: &[&str] = &[
     "seal_seconds_count",
 ];
 
-fn metric(text: &str, name: &str) -> f64 {
+pub(crate) fn metric(text: &str, name: &str) -> f64 {
     let prefix = format!("fermihdi_bloomrf_{name} ");
     let line = text.lines().find(|line| line.starts_with(&prefix));
     line.unwrap_or_else(|| panic!("no metric {name}"))[prefix.len()..].parse().unwrap()

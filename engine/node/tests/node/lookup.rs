@@ -6,9 +6,13 @@ use std::time::Duration;
 
 use bloomrf_engine::limits::{CANDIDATES_MAX, LOOKUP_BYTES_MAX};
 use bloomrf_engine::predicate::Predicate;
-use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupStatus};
+use bloomrf_engine::wire::lookup::{
+    Candidates, LookupReply, LookupStatus, PREFIX_BYTES, reply_bytes,
+};
+use socket2::{Domain, Socket, Type};
 
-use crate::world::{World, exchange, packets};
+use crate::http::{get, metric};
+use crate::world::{World, exchange, packets, wait_for};
 
 fn ask_tcp(stream: &mut TcpStream, bytes: &[u8]) -> LookupReply {
     stream.write_all(&(bytes.len() as u32).to_le_bytes()).unwrap();
@@ -142,4 +146,38 @@ fn a_question_as_long_as_allowed_is_answered_over_tcp() {
     // One byte past the limit ends the connection, before anything is reserved for it.
     stream.write_all(&(LOOKUP_BYTES_MAX as u32 + 1).to_le_bytes()).unwrap();
     assert!(is_closed(&stream));
+}
+
+#[test]
+fn an_asker_that_reads_late_is_counted_like_any_other() {
+    const ASKED: usize = 200;
+    let world = World::start();
+    let lookups = || metric(&get(&world, "/metrics").1, "lookups") as usize;
+    let frame = |count| {
+        let candidates = Candidates::Range { first: 1, count };
+        let (mut bytes, mut frame) = (Vec::new(), Vec::new());
+        world.request(Predicate::Unknown, candidates).encode(&mut bytes, false);
+        frame.extend((bytes.len() as u32).to_le_bytes());
+        frame.extend(bytes);
+        frame
+    };
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    socket.connect(&world.node.ports().lookup.into()).unwrap();
+    let mut late = TcpStream::from(socket);
+    // Replies of 16 KiB each: soon one is stuck half written.
+    late.write_all(&frame(131_072).repeat(ASKED)).unwrap();
+    let mut stuck_at = 0;
+    wait_for("a stuck reply", || {
+        std::thread::sleep(Duration::from_millis(50));
+        let before = std::mem::replace(&mut stuck_at, lookups());
+        before > 0 && before == stuck_at
+    });
+    assert!(stuck_at < ASKED, "nothing is stuck");
+    let mut prompt = TcpStream::connect(world.node.ports().lookup).unwrap();
+    prompt.write_all(&frame(1)).unwrap();
+    prompt.read_exact(&mut vec![0; PREFIX_BYTES + reply_bytes(1)]).unwrap();
+    let mut replies = vec![0; ASKED * (PREFIX_BYTES + reply_bytes(131_072))];
+    late.read_exact(&mut replies).unwrap();
+    wait_for("every answer to be counted", || lookups() == ASKED + 1);
 }
