@@ -1,0 +1,233 @@
+//! The controller's two faces against peers that misbehave: any doubt reads everything.
+
+#![allow(clippy::unwrap_used, reason = "a test may unwrap")]
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bloomrf_engine::controller::{Mode, Unusable};
+use bloomrf_engine::identity::{BatchId, ClusterId, Fingerprint};
+use bloomrf_engine::predicate::{FloatOrder, Predicate};
+use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
+use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupRequest, LookupStatus};
+use bloomrf_engine::wire::stream::{RefuseReason, StreamDecoder, StreamMessage, Verdict};
+use bloomrf_refcluster::scc::{Consult, Via};
+use bloomrf_refcluster::{Ledger, Scc, SccConfig};
+
+const CLUSTER: ClusterId = ClusterId(5);
+const FINGERPRINT: Fingerprint = Fingerprint(6);
+
+fn request() -> LookupRequest {
+    LookupRequest {
+        query_id: 77,
+        cluster: CLUSTER,
+        fingerprint: FINGERPRINT,
+        budget_us: 0,
+        float_order: FloatOrder::Unstated,
+        candidates: Candidates::List(vec![3, 9, 4]),
+        predicate: Predicate::Or(Vec::new()),
+    }
+}
+
+/// Excludes 9 of 3, 9, 4.
+fn reply(query_id: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    LookupReply {
+        query_id,
+        status: LookupStatus::Ok,
+        candidates: 3,
+        evaluated: 2,
+        no_filter: 1,
+        excluded_zone_map: 0,
+        excluded_filter: 1,
+        micros: 1,
+        excluded: vec![0b010],
+    }
+    .encode(&mut bytes);
+    bytes
+}
+
+fn consult(node: SocketAddr, mode: Mode, via: Via) -> Consult {
+    Consult { mode, timeout: Duration::from_millis(300), node, via }
+}
+
+/// A node that answers one datagram with these.
+fn udp_node(replies: Vec<Vec<u8>>) -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut request = [0; 2_048];
+        let (_, source) = socket.recv_from(&mut request).unwrap();
+        for reply in replies {
+            socket.send_to(&reply, source).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn the_mode_decides_what_becomes_of_an_answer() {
+    let answered = |mode| consult(udp_node(vec![reply(77)]), mode, Via::Auto).plan(&request());
+    let active = answered(Mode::Active);
+    assert_eq!((active.read, active.excluded), (vec![3, 4], vec![9]));
+    let passive = answered(Mode::Passive);
+    assert_eq!((passive.read, passive.would_exclude), (vec![3, 9, 4], vec![9]));
+    assert!(passive.excluded.is_empty());
+    let off = consult(([127, 0, 0, 1], 1).into(), Mode::Off, Via::Auto).plan(&request());
+    assert_eq!((off.read, off.answer, off.doubt), (vec![3, 9, 4], None, None));
+}
+
+#[test]
+fn every_doubt_reads_everything() {
+    let mut flipped = reply(77);
+    let last = flipped.len() - 1;
+    flipped[last] ^= 4;
+    let cut = reply(77)[..20].to_vec();
+    for (replies, doubt) in [
+        (vec![], Unusable::Timeout),
+        (vec![b"no reply at all".to_vec()], Unusable::Malformed),
+        (vec![flipped], Unusable::Malformed),
+        (vec![cut], Unusable::Malformed),
+        (vec![reply(78)], Unusable::Timeout),
+    ] {
+        let plan = consult(udp_node(replies), Mode::Active, Via::Auto).plan(&request());
+        assert_eq!(plan.doubt, Some(doubt));
+        assert_eq!(plan.read, [3, 9, 4]);
+        assert!(plan.excluded.is_empty());
+    }
+}
+
+#[test]
+fn a_late_answer_to_an_earlier_question_is_passed_over() {
+    let node = udp_node(vec![reply(76), reply(77)]);
+    let plan = consult(node, Mode::Active, Via::Auto).plan(&request());
+    assert_eq!((plan.doubt, plan.excluded), (None, vec![9]));
+}
+
+#[test]
+fn the_budget_is_kept_whatever_the_node_does() {
+    // TCP: accepts and trickles, refuses, closes at once.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let trickling = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        while stream.write_all(&[0]).is_ok() {
+            std::thread::sleep(Duration::from_millis(60));
+        }
+    });
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let closing = listener.local_addr().unwrap();
+    std::thread::spawn(move || drop(listener.accept()));
+    for node in [trickling, nobody, closing] {
+        let started = Instant::now();
+        let plan = consult(node, Mode::Active, Via::Tcp).plan(&request());
+        assert!(plan.doubt.is_some() && plan.read.len() == 3);
+        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    }
+}
+
+fn scc(patience_ms: u64) -> (Scc, Arc<Ledger>) {
+    let ledger = Arc::new(Ledger::new());
+    let config = SccConfig {
+        listen: (Ipv4Addr::LOCALHOST, 0).into(),
+        cluster: CLUSTER,
+        fingerprint: FINGERPRINT,
+        hash: HashAlgorithm::Blake3,
+        patience: Duration::from_millis(patience_ms),
+    };
+    (Scc::start(config, ledger.clone()).unwrap(), ledger)
+}
+
+struct Peer {
+    stream: TcpStream,
+    decoder: StreamDecoder,
+}
+
+impl Peer {
+    fn connect(scc: &Scc) -> Self {
+        let stream = TcpStream::connect(scc.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        Peer { stream, decoder: StreamDecoder::default() }
+    }
+
+    fn greet(&mut self, cluster: ClusterId, fingerprint: Fingerprint) {
+        self.send(&StreamMessage::Hello { cluster, fingerprint, node: "n".to_owned() });
+    }
+
+    fn send(&mut self, message: &StreamMessage) {
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    /// `None`: the stream ended.
+    fn receive(&mut self) -> Option<StreamMessage> {
+        loop {
+            if let Some(message) = self.decoder.next_message().unwrap() {
+                return Some(message);
+            }
+            let mut bytes = [0; 256];
+            match self.stream.read(&mut bytes) {
+                Ok(0) | Err(_) => return None,
+                Ok(count) => self.decoder.push(&bytes[..count]),
+            }
+        }
+    }
+}
+
+fn hash(fill: u8) -> BatchHash {
+    BatchHash { algorithm: HashAlgorithm::Blake3, digest: [fill; 32] }
+}
+
+fn seen(batch: BatchId, fill: u8) -> StreamMessage {
+    StreamMessage::Seen { batch, records: 10, hash: hash(fill) }
+}
+
+#[test]
+fn a_stranger_is_refused_with_the_reason() {
+    let (scc, _) = scc(1_000);
+    for (cluster, fingerprint, reason) in [
+        (ClusterId(9), FINGERPRINT, RefuseReason::Cluster),
+        (CLUSTER, Fingerprint(9), RefuseReason::Schema),
+    ] {
+        let mut peer = Peer::connect(&scc);
+        peer.greet(cluster, fingerprint);
+        assert_eq!(peer.receive(), Some(StreamMessage::Refused { reason }));
+        assert_eq!(peer.receive(), None);
+    }
+    let mut peer = Peer::connect(&scc);
+    peer.send(&seen(1, 1));
+    assert_eq!(peer.receive(), None, "no report before a greeting");
+    assert_eq!(scc.connections(), 0);
+}
+
+#[test]
+fn reports_wait_for_storage_and_are_judged_by_hash() {
+    let (scc, ledger) = scc(600);
+    let mut peer = Peer::connect(&scc);
+    peer.greet(CLUSTER, FINGERPRINT);
+    assert_eq!(peer.receive(), Some(StreamMessage::Welcome { hash: HashAlgorithm::Blake3 }));
+    ledger.store(1, 10, hash(1));
+    ledger.store(2, 10, hash(2));
+    let judged = |peer: &mut Peer| match peer.receive() {
+        Some(StreamMessage::Verdict { batch, verdict, .. }) => (batch, verdict),
+        other => panic!("{other:?}"),
+    };
+    peer.send(&seen(1, 1));
+    assert_eq!(judged(&mut peer), (1, Verdict::Verified));
+    peer.send(&seen(2, 7));
+    assert_eq!(judged(&mut peer), (2, Verdict::Mismatch));
+    peer.send(&seen(3, 3));
+    std::thread::sleep(Duration::from_millis(50));
+    ledger.store(3, 10, hash(3));
+    assert_eq!(judged(&mut peer), (3, Verdict::Verified));
+    peer.send(&seen(4, 4));
+    assert_eq!(judged(&mut peer), (4, Verdict::Unknown), "after its patience");
+    ledger.delete(&[1]);
+    assert_eq!(peer.receive(), Some(StreamMessage::Deleted { batches: vec![1] }));
+    drop(scc);
+    assert_eq!(peer.receive(), None);
+}
