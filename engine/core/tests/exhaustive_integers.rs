@@ -8,7 +8,7 @@ use lookup_world::domain::TYPES;
 use lookup_world::windows::exhaust;
 
 fn run(belongs: impl Fn(ColumnType) -> bool) {
-    let seed = lookup_world::seed(1);
+    let seed = lookup_world::seeded::seed(1);
     for (name, kind) in TYPES.into_iter().filter(|(_, kind)| belongs(*kind)) {
         if kind.width() == 1 {
             exhaust(name, kind, None, seed);

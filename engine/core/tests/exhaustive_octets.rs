@@ -8,7 +8,7 @@ use lookup_world::domain::TYPES;
 use lookup_world::windows::exhaust;
 
 fn run(belongs: impl Fn(ColumnType) -> bool) {
-    let seed = lookup_world::seed(4);
+    let seed = lookup_world::seeded::seed(4);
     for (name, kind) in TYPES.into_iter().filter(|(_, kind)| belongs(*kind)) {
         exhaust(name, kind, None, seed);
     }

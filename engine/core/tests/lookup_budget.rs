@@ -10,7 +10,7 @@ use bloomrf_engine::env::Clock;
 use bloomrf_engine::lookup::{Evaluator, LookupConfig};
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_engine::wire::lookup::{LookupReply, LookupRequest, LookupStatus};
-use lookup_world::{CLUSTER, Cell, Rng, World, check_counts, schema, seed};
+use lookup_world::{CLUSTER, Cell, Splitmix, World, check_counts, schema};
 
 const BATCHES: u32 = 512;
 const COLUMNS: u16 = 12;
@@ -26,7 +26,7 @@ impl Clock for Real {
     }
 }
 
-fn world(rng: &mut Rng) -> World {
+fn world(rng: &mut Splitmix) -> World {
     let mut world = World::new(schema(&[("u64", None, false); COLUMNS as usize]));
     for _ in 0..BATCHES {
         let rows: Vec<Vec<Cell>> = (0..8)
@@ -51,7 +51,7 @@ fn ask(world: &World, request: &LookupRequest, budget_us: u32) -> LookupReply {
 
 #[test]
 fn a_costly_question_ends_with_its_budget_and_a_plain_one_far_before() {
-    let mut rng = Rng(seed(51));
+    let mut rng = Splitmix::from_env(51);
     let world = world(&mut rng);
     let point = |column, value| Predicate::Compare {
         column,
@@ -67,7 +67,7 @@ fn a_costly_question_ends_with_its_budget_and_a_plain_one_far_before() {
     assert_eq!(fastest.status, LookupStatus::Ok);
     assert!(fastest.micros < 10_000, "{} us for {BATCHES} x {COLUMNS} points", fastest.micros);
 
-    let list = |rng: &mut Rng| (0..4_096).map(|_| Literal::Unsigned(rng.next())).collect();
+    let list = |rng: &mut Splitmix| (0..4_096).map(|_| Literal::Unsigned(rng.next())).collect();
     let costly = Predicate::Or(
         (0..COLUMNS).map(|column| Predicate::In { column, list: list(&mut rng) }).collect(),
     );

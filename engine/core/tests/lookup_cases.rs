@@ -15,7 +15,7 @@ use bloomrf_engine::store::{Store, StoreConfig};
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupRequest, LookupStatus};
 use bloomrf_engine::wire::stream::Verdict;
 use bloomrf_kernels::Zone;
-use lookup_world::{Cell, Frozen, Rng, World, check_counts, evaluator, record, schema, seal};
+use lookup_world::{Cell, Frozen, Splitmix, World, check_counts, evaluator, record, schema, seal};
 
 fn equals(column: u16, value: u64) -> Predicate {
     Predicate::Compare { column, op: CompareOp::Eq, literal: Literal::Unsigned(value) }
@@ -384,7 +384,7 @@ fn predicates_past_the_limits_keep_everything() {
 
 #[test]
 fn in_lists_of_any_order_and_length_find_every_value() {
-    let mut rng = Rng(lookup_world::seed(31));
+    let mut rng = Splitmix::from_env(31);
     let mut world = World::new(schema(&[("u32", None, false)]));
     for _ in 0..20 {
         let rows: Vec<Vec<Cell>> =
@@ -404,7 +404,7 @@ fn in_lists_of_any_order_and_length_find_every_value() {
     let bloomrf_oracle::Value::Int(stored) = world.rows[3].1[20][0] else { panic!("an int") };
     let many: Vec<Predicate> = (0..3)
         .map(|part| {
-            let random = |rng: &mut Rng| Literal::Unsigned(rng.next() & 0xffff_ffff);
+            let random = |rng: &mut Splitmix| Literal::Unsigned(rng.next() & 0xffff_ffff);
             let mut list: Vec<Literal> = (0..4_096).map(|_| random(&mut rng)).collect();
             if part == 2 {
                 list[4_095] = Literal::Unsigned(stored as u64);

@@ -7,14 +7,14 @@ use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::wire::lookup::Candidates;
 use bloomrf_oracle::{Expr, FloatRule, matches_row};
 use lookup_world::trees::{settled, tree, world};
-use lookup_world::{Frozen, Rng, World, check_counts, seed};
+use lookup_world::{Frozen, Splitmix, World, check_counts};
 
 const WORLDS: u64 = 120;
 const TREES: u64 = 60;
 const ORDERS: [FloatOrder; 3] = [FloatOrder::Unstated, FloatOrder::Ieee, FloatOrder::Total];
 
-fn each_tree(default_seed: u64, mut body: impl FnMut(&mut World, &Predicate, &mut Rng)) {
-    let mut rng = Rng(seed(default_seed));
+fn each_tree(default_seed: u64, mut body: impl FnMut(&mut World, &Predicate, &mut Splitmix)) {
+    let mut rng = Splitmix::from_env(default_seed);
     for _ in 0..WORLDS {
         let (mut world, pools) = world(&mut rng);
         for _ in 0..TREES {

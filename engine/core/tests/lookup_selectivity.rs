@@ -6,14 +6,14 @@ mod truth;
 use bloomrf_engine::filter::Filter;
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_kernels::params::fpr;
-use lookup_world::{Cell, Rng, World, schema, seed};
+use lookup_world::{Cell, Splitmix, World, schema};
 
 const BATCHES: u64 = 16;
 const RECORDS: u64 = 4_096;
 const QUERIES: u64 = 3_000;
 
 /// Batches of distinct random keys over the whole domain of a type of `bytes` bytes.
-fn world(kind: &str, bytes: usize, bits_per_key: u32, rng: &mut Rng) -> World {
+fn world(kind: &str, bytes: usize, bits_per_key: u32, rng: &mut Splitmix) -> World {
     let mut world = World::new(schema(&[(kind, None, false)]));
     world.policy.budget.bits_per_key = bits_per_key;
     for _ in 0..BATCHES {
@@ -62,7 +62,7 @@ fn check(name: &str, width: u64, reached: f64, model: f64) {
 
 #[test]
 fn random_points_and_ranges_are_excluded_as_the_model_says() {
-    let mut rng = Rng(seed(41));
+    let mut rng = Splitmix::from_env(41);
     let types = [("u64", 8), ("i64", 8), ("mac", 6), ("u32", 4), ("f64", 8)];
     // A tight budget shows the rates, the default one that it keeps them small.
     for ((kind, bytes), bits_per_key) in types.into_iter().flat_map(|t| [(t, 3), (t, 8)]) {
@@ -100,7 +100,7 @@ fn literal(kind: &str, bits: u64) -> Literal {
 
 #[test]
 fn wide_values_are_excluded_at_the_rate_of_a_blocked_bloom_filter() {
-    let mut rng = Rng(seed(42));
+    let mut rng = Splitmix::from_env(42);
     for (kind, bytes) in [("ipv6", 16), ("uuid", 16), ("bytes(9)", 9)] {
         let mut world = world(kind, bytes, 8, &mut rng);
         let reached = kept(&mut world, || {
@@ -119,7 +119,7 @@ fn wide_values_are_excluded_at_the_rate_of_a_blocked_bloom_filter() {
 
 #[test]
 fn exact_columns_keep_exactly_what_matches() {
-    let mut rng = Rng(seed(43));
+    let mut rng = Splitmix::from_env(43);
     let mut world = World::new(schema(&[("u16", None, false)]));
     for _ in 0..BATCHES {
         let rows: Vec<Vec<Cell>> =
@@ -142,7 +142,7 @@ fn exact_columns_keep_exactly_what_matches() {
 
 #[test]
 fn a_slash_8_is_excluded_by_the_filter_of_an_address_column() {
-    let mut rng = Rng(seed(44));
+    let mut rng = Splitmix::from_env(44);
     let mut world = World::new(schema(&[("ipv4", None, false)]));
     for _ in 0..BATCHES {
         // A hundred networks, none of them 10/8, on both sides of it.

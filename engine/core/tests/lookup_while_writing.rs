@@ -13,7 +13,7 @@ use bloomrf_engine::store::{Store, StoreConfig, StoreReader};
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
 use bloomrf_engine::wire::stream::Verdict;
 use lookup_world::{
-    CLUSTER, Frozen, Rng, check_counts, evaluator, policy, record, schema, seal, seed,
+    CLUSTER, Frozen, Splitmix, check_counts, evaluator, policy, record, schema, seal,
 };
 
 /// Batch `id` holds exactly the values `value(id)` and its neighbours, so that everyone knows the
@@ -36,7 +36,7 @@ fn read(
     reader: &StoreReader,
     newest: &AtomicU64,
     stop: &AtomicBool,
-    mut rng: Rng,
+    mut rng: Splitmix,
 ) -> (u64, u64) {
     let mut evaluator = evaluator(schema, 256);
     let (mut evaluated, mut excluded) = (0, 0);
@@ -76,14 +76,14 @@ fn read(
 
 #[test]
 fn lookups_stay_right_while_batches_come_and_go() {
-    let mut rng = Rng(seed(21));
+    let mut rng = Splitmix::from_env(21);
     let schema = Arc::new(schema(&[("u32", None, false)]));
     let mut store = Store::new(StoreConfig { retain_batches: 150, arena_bytes: 1 << 20 });
     let (newest, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..3)
             .map(|i| {
-                let (reader, rng) = (store.reader(), Rng(rng.next() ^ i));
+                let (reader, rng) = (store.reader(), Splitmix::new(rng.next() ^ i));
                 let (schema, newest, stop) = (&schema, &newest, &stop);
                 scope.spawn(move || read(schema, &reader, newest, stop, rng))
             })

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "test support")]
 
 pub(crate) mod domain;
+#[path = "../seeded/mod.rs"]
+pub(crate) mod seeded;
 pub(crate) mod trees;
 pub(crate) mod windows;
 
@@ -24,6 +26,8 @@ use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::params::Budget;
 use bloomrf_oracle::{Expr, Field, Value, decode_row, matches_row};
 
+pub(crate) use seeded::Splitmix;
+
 use crate::truth;
 
 /// A cell as little-endian or network bytes; `None` is null.
@@ -41,43 +45,6 @@ impl Clock for Frozen {
     fn unix_us(&self) -> i64 {
         0
     }
-}
-
-/// Splitmix64.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    pub(crate) fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len() as u64) as usize]
-    }
-
-    /// A number of up to 128 random bits.
-    pub(crate) fn wide(&mut self) -> u128 {
-        u128::from(self.next()) << 64 | u128::from(self.next())
-    }
-}
-
-/// The seed of a randomised test, printed so that `SEED=` repeats a failure.
-pub(crate) fn seed(default: u64) -> u64 {
-    let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(default);
-    println!("SEED={seed}");
-    seed
 }
 
 /// A schema of columns `(type, order, nullable)`, named c0, c1, ...

@@ -5,7 +5,7 @@ use bloomrf_engine::schema::{ByteOrder, ColumnType, TimeUnit};
 
 use super::domain::{TYPES, cell, has_order, last, literal};
 use super::windows::nan;
-use super::{Cell, Rng, World, schema};
+use super::{Cell, Splitmix, World, schema};
 
 /// Values of one column that a world draws from.
 pub(crate) struct Pool {
@@ -15,7 +15,7 @@ pub(crate) struct Pool {
 }
 
 /// A world of a few columns of random types, with verified batches; and its pools.
-pub(crate) fn world(rng: &mut Rng) -> (World, Vec<Pool>) {
+pub(crate) fn world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
     let mut columns = Vec::new();
     let mut pools = Vec::new();
     for _ in 0..2 + rng.below(4) {
@@ -49,9 +49,10 @@ pub(crate) fn world(rng: &mut Rng) -> (World, Vec<Pool>) {
 }
 
 /// The ends, the middle (where signs change), a run of neighbours and a few others.
-fn ordinals(kind: ColumnType, rng: &mut Rng) -> Vec<u128> {
+fn ordinals(kind: ColumnType, rng: &mut Splitmix) -> Vec<u128> {
     let end = last(kind);
-    let random = |rng: &mut Rng| if end == u128::MAX { rng.wide() } else { rng.wide() % (end + 1) };
+    let random =
+        |rng: &mut Splitmix| if end == u128::MAX { rng.wide() } else { rng.wide() % (end + 1) };
     let near = random(rng);
     let mut ordinals = vec![0, end, end / 2, (end / 2 + 1).min(end)];
     ordinals.extend((0..5).map(|i| near.saturating_add(i * i).min(end)));
@@ -59,7 +60,7 @@ fn ordinals(kind: ColumnType, rng: &mut Rng) -> Vec<u128> {
     ordinals
 }
 
-fn random_cell(pool: &Pool, part: &[u128], rng: &mut Rng) -> Cell {
+fn random_cell(pool: &Pool, part: &[u128], rng: &mut Splitmix) -> Cell {
     if pool.nullable && rng.one_in(6) {
         return None;
     }
@@ -70,7 +71,7 @@ fn random_cell(pool: &Pool, part: &[u128], rng: &mut Rng) -> Cell {
 }
 
 /// A random tree of at most `depth` inner levels.
-pub(crate) fn tree(pools: &[Pool], depth: u32, rng: &mut Rng) -> Predicate {
+pub(crate) fn tree(pools: &[Pool], depth: u32, rng: &mut Splitmix) -> Predicate {
     if depth == 0 || rng.one_in(4) {
         return leaf(pools, rng);
     }
@@ -81,13 +82,13 @@ pub(crate) fn tree(pools: &[Pool], depth: u32, rng: &mut Rng) -> Predicate {
     }
 }
 
-fn parts(pools: &[Pool], depth: u32, rng: &mut Rng) -> Vec<Predicate> {
+fn parts(pools: &[Pool], depth: u32, rng: &mut Splitmix) -> Vec<Predicate> {
     let count = if rng.one_in(12) { 0 } else { 1 + rng.below(3) };
     (0..count).map(|_| tree(pools, depth - 1, rng)).collect()
 }
 
 /// A random leaf, now and then one that nobody can decide.
-pub(crate) fn leaf(pools: &[Pool], rng: &mut Rng) -> Predicate {
+pub(crate) fn leaf(pools: &[Pool], rng: &mut Splitmix) -> Predicate {
     let column = rng.below(pools.len() as u64) as u16;
     let pool = &pools[usize::from(column)];
     match rng.below(24) {
@@ -107,13 +108,13 @@ pub(crate) fn leaf(pools: &[Pool], rng: &mut Rng) -> Predicate {
     }
 }
 
-fn operator(rng: &mut Rng) -> CompareOp {
+fn operator(rng: &mut Splitmix) -> CompareOp {
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     *rng.pick(&[Eq, Eq, Ne, Lt, Le, Gt, Ge])
 }
 
 /// A value of the pool, its neighbour, or an odd literal.
-fn any_literal(pool: &Pool, rng: &mut Rng) -> Literal {
+fn any_literal(pool: &Pool, rng: &mut Splitmix) -> Literal {
     if rng.one_in(7) {
         return odd_literal(rng);
     }
@@ -143,7 +144,7 @@ fn any_literal(pool: &Pool, rng: &mut Rng) -> Literal {
     }
 }
 
-fn odd_literal(rng: &mut Rng) -> Literal {
+fn odd_literal(rng: &mut Splitmix) -> Literal {
     let floats = [
         f64::NAN,
         f64::INFINITY,

@@ -6,7 +6,7 @@ use bloomrf_engine::schema::{ByteOrder, ColumnType};
 use bloomrf_oracle::{Expr, Op, matches_row};
 
 use super::domain::{cell, last, literal};
-use super::{Cell, Rng, World, schema};
+use super::{Cell, Splitmix, World, schema};
 use crate::truth;
 
 /// Keys of a batch that lie in the window.
@@ -26,7 +26,7 @@ pub(crate) enum Part {
 pub(crate) fn exhaust(name: &str, kind: ColumnType, order: Option<ByteOrder>, seed: u64) {
     // Another stream for every type and order, from one seed.
     let stream = name.bytes().fold(seed, |s, b| s.wrapping_mul(31) + u64::from(b));
-    let mut rng = Rng(stream ^ u64::from(order == Some(ByteOrder::Big)) << 60);
+    let mut rng = Splitmix::new(stream ^ u64::from(order == Some(ByteOrder::Big)) << 60);
     for part in [Part::Bottom, Part::Middle, Part::Top] {
         window(name, kind, order, part, &mut rng);
     }
@@ -45,7 +45,7 @@ fn base(kind: ColumnType, part: Part) -> u128 {
 
 /// Batches of few keys in the window: with keys at both ends of the domain or not, with null and
 /// NaN or not, with filters that are folded far or not at all.
-fn batches(world: &mut World, kind: ColumnType, window: &[u128], rng: &mut Rng) {
+fn batches(world: &mut World, kind: ColumnType, window: &[u128], rng: &mut Splitmix) {
     for count in COUNTS {
         for far in [false, true] {
             // Not folded; folded far; a plain Bloom filter, equality only.
@@ -70,7 +70,7 @@ fn batches(world: &mut World, kind: ColumnType, window: &[u128], rng: &mut Rng) 
 }
 
 /// A NaN of any sign and payload.
-pub(crate) fn nan(kind: ColumnType, rng: &mut Rng) -> Vec<u8> {
+pub(crate) fn nan(kind: ColumnType, rng: &mut Splitmix) -> Vec<u8> {
     let payload = rng.next() | 1;
     match kind {
         ColumnType::F32 => {
@@ -81,7 +81,7 @@ pub(crate) fn nan(kind: ColumnType, rng: &mut Rng) -> Vec<u8> {
     }
 }
 
-fn window(name: &str, kind: ColumnType, order: Option<ByteOrder>, part: Part, rng: &mut Rng) {
+fn window(name: &str, kind: ColumnType, order: Option<ByteOrder>, part: Part, rng: &mut Splitmix) {
     let first = base(kind, part);
     let width = WINDOW.min(last(kind).saturating_add(1));
     let window: Vec<u128> = (first..=first + (width - 1)).collect();
@@ -181,10 +181,11 @@ fn other_forms(low: &Literal, high: &Literal) -> Vec<Predicate> {
 }
 
 /// Random ranges of every octave of width between keys that lie far apart.
-fn octaves(name: &str, kind: ColumnType, order: Option<ByteOrder>, rng: &mut Rng) {
+fn octaves(name: &str, kind: ColumnType, order: Option<ByteOrder>, rng: &mut Splitmix) {
     let mut world = World::new(schema(&[(name, order, true)]));
     let end = last(kind);
-    let random = |rng: &mut Rng| if end == u128::MAX { rng.wide() } else { rng.wide() % (end + 1) };
+    let random =
+        |rng: &mut Splitmix| if end == u128::MAX { rng.wide() } else { rng.wide() % (end + 1) };
     let mut keys = Vec::new();
     for count in [2, 40] {
         for opened_for in [1, 200_000] {

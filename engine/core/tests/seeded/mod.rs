@@ -17,9 +17,7 @@ impl Splitmix {
 
     /// The sequence of a test: from `SEED` if set, else of `default`. Prints which.
     pub(crate) fn from_env(default: u64) -> Self {
-        let seed = seed_of_env().unwrap_or(default);
-        println!("SEED={seed}");
-        Splitmix::new(seed)
+        Splitmix::new(seed(default))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
@@ -39,9 +37,29 @@ impl Splitmix {
         self.below(100) < share
     }
 
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len() as u64) as usize]
+    }
+
+    /// 128 random bits.
+    pub(crate) fn wide(&mut self) -> u128 {
+        u128::from(self.next()) << 64 | u128::from(self.next())
+    }
+
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.next() as u8).collect()
     }
+}
+
+/// The seed of a test, printed: from `SEED` if set, else `default`.
+pub(crate) fn seed(default: u64) -> u64 {
+    let seed = seed_of_env().unwrap_or(default);
+    println!("SEED={seed}");
+    seed
 }
 
 /// The seed that the environment asks for.
