@@ -6,7 +6,7 @@ mod truth;
 use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::wire::lookup::Candidates;
 use bloomrf_oracle::{Expr, FloatRule, matches_row};
-use lookup_world::trees::{settled, tree, world};
+use lookup_world::trees::{extreme_world, settled, tree, world};
 use lookup_world::{Frozen, Splitmix, World, check_counts};
 
 const WORLDS: u64 = 120;
@@ -46,6 +46,21 @@ fn random_trees_exclude_no_batch_with_a_matching_row() {
     println!("{excluded} of {excludable} excluded");
     // Sound and useless would be easy.
     assert!(f64::from(excluded) > 0.6 * f64::from(excludable), "{excluded} of {excludable}");
+}
+
+#[test]
+fn settings_at_their_ends_exclude_no_batch_with_a_matching_row() {
+    let mut rng = Splitmix::from_env(15);
+    let mut excluded = 0u32;
+    for _ in 0..WORLDS {
+        let (mut world, pools) = extreme_world(&mut rng);
+        for _ in 0..TREES {
+            let predicate = settled(&tree(&pools, 3, &mut rng), rng.one_in(2));
+            let reply = world.check(&predicate, *rng.pick(&ORDERS));
+            excluded += reply.excluded_filter;
+        }
+    }
+    assert!(excluded > 1_000, "{excluded}: filters that never exclude prove little");
 }
 
 #[test]

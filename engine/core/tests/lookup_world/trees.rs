@@ -2,10 +2,12 @@
 
 use bloomrf_engine::predicate::{CompareOp, Literal, Predicate};
 use bloomrf_engine::schema::{ByteOrder, ColumnType, TimeUnit};
+use bloomrf_kernels::SizeClasses;
+use bloomrf_kernels::params::Budget;
 
 use super::domain::{TYPES, cell, has_order, last, literal};
 use super::windows::nan;
-use super::{Cell, Splitmix, World, schema};
+use super::{Cell, Splitmix, World, evaluator, schema};
 
 /// Values of one column that a world draws from.
 pub(crate) struct Pool {
@@ -16,6 +18,28 @@ pub(crate) struct Pool {
 
 /// A world of a few columns of random types, with verified batches; and its pools.
 pub(crate) fn world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
+    world_of(rng, |world, rng| {
+        world.policy.budget.levels = if rng.one_in(5) { 1 } else { 4 };
+    })
+}
+
+/// The same at the ends of every setting, each batch with its own and with its own seed.
+pub(crate) fn extreme_world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
+    let (mut world, pools) = world_of(rng, |world, rng| {
+        world.policy.budget =
+            Budget { bits_per_key: *rng.pick(&[1, 8, 64]), levels: *rng.pick(&[1, 2, 4, 8]) };
+        world.policy.sizes = SizeClasses::new(*rng.pick(&[1, 2, 1_024]));
+        let random = rng.next();
+        world.policy.seed = *rng.pick(&[0, 1, u64::MAX, random]);
+    });
+    world.evaluator = evaluator(&world.schema, *rng.pick(&[1, 9, 256, u32::MAX]));
+    (world, pools)
+}
+
+fn world_of(
+    rng: &mut Splitmix,
+    mut configure: impl FnMut(&mut World, &mut Splitmix),
+) -> (World, Vec<Pool>) {
     let mut columns = Vec::new();
     let mut pools = Vec::new();
     for _ in 0..2 + rng.below(4) {
@@ -31,7 +55,7 @@ pub(crate) fn world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
         world.policy.filtered[column] = !rng.one_in(8);
     }
     for _ in 0..12 {
-        world.policy.budget.levels = if rng.one_in(5) { 1 } else { 4 };
+        configure(&mut world, rng);
         // A batch draws from a few values of each pool only, so that many can be excluded.
         let parts: Vec<Vec<u128>> = pools
             .iter()
