@@ -35,6 +35,8 @@ pub(crate) fn run(
     config.batch_records = batch_records;
     config.lanes = args.lanes;
     config.hash = Cluster::HASH;
+    // Every lane repeats it: enough copies where there are many lanes.
+    config.close_repeats = CLOSE_FRAMES.div_ceil(u32::from(args.lanes));
     let batches = Some(cluster.batch_progress());
     let pace = Pace::window(cluster.frame_progress(), FRAMES_AHEAD_MAX, batches, STALL);
     let mut broadcaster =
@@ -72,6 +74,8 @@ fn wait_taken(cluster: &Cluster, frames: u64) {
 /// A socket buffer of 208 KiB (what many systems give without asking) holds about 90 datagrams
 /// of 1,472 bytes at their true size in memory; the system doubles what is asked for.
 const FRAMES_AHEAD_MAX: u64 = 96;
+/// CLOSE frames per batch, over all lanes, where there are fewer lanes.
+const CLOSE_FRAMES: u32 = 3;
 /// A receiver without progress for this long has lost what is missing.
 const STALL: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_micros(200);
