@@ -81,7 +81,7 @@ impl FilterPolicy {
         self.sizes.at_least(self.words_for(kind, records), granule_of(kind))
     }
 
-    /// Fill up to which a sealed filter of this kind and these layers is folded.
+    /// Fill of a filter that holds just what its budget is meant for.
     pub(super) fn fill_target(&self, layers: Option<&Layers>) -> f64 {
         match layers {
             Some(layers) => self.budget.fill_target(layers.hashed().len()),
@@ -129,7 +129,7 @@ pub(super) fn granule_of(kind: FilterKind) -> usize {
     if kind == FilterKind::Blocked { BLOCK_WORDS } else { 1 }
 }
 
-/// Rate at which a point beside clustered keys passes.
+/// Rate at which a point beside clustered keys may pass.
 const CLUSTERED_FILL_MAX: f64 = 0.02;
 
 #[cfg(test)]

@@ -203,8 +203,10 @@ impl Filter {
     pub fn fpr(&self) -> f64 {
         match self {
             Filter::None => 1.0,
-            Filter::Bitmap8(_) | Filter::Bitmap16(_) | Filter::List16(_) => 0.0,
-            Filter::Near16 { .. } => 0.0,
+            Filter::Bitmap8(_)
+            | Filter::Bitmap16(_)
+            | Filter::List16(_)
+            | Filter::Near16 { .. } => 0.0,
             Filter::BloomRf { layers, hashed, top } => {
                 fill_of(hashed).powf(layers.hashed().len() as f64) * top.density()
             }
