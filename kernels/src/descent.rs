@@ -43,7 +43,7 @@ impl Run {
     /// Hashed words that the run reads.
     pub(crate) fn probes(&self) -> u64 {
         let (first, last) = self.groups();
-        if self.exact { 0 } else { last - first + 1 }
+        if self.exact { 0 } else { (last - first).saturating_add(1) }
     }
 }
 

@@ -103,7 +103,7 @@ fn over_budget(layers: &Layers, lo: u64, hi: u64, probes_max: u32) -> bool {
         [.., last] if !layers.has_exact_top() => (hi - lo) >> last.word_level(),
         _ => 0,
     };
-    below + highest + 4 > u64::from(probes_max)
+    highest.saturating_add(below + 4) > u64::from(probes_max)
         && descent::probes(layers, lo, hi) > u64::from(probes_max)
 }
 
