@@ -8,7 +8,7 @@ use bloomrf_engine::env::Clock;
 use bloomrf_engine::lookup::LookupConfig;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::store::{Store, StoreReader};
-use bloomrf_netio::link::udp::DropGauge;
+use bloomrf_netio::link::udp::{DropGauge, host_losses};
 
 use crate::NodeStatus;
 use crate::config::Config;
@@ -41,10 +41,30 @@ pub(crate) struct Shared {
 /// beyond the sockets' end.
 struct SocketDrops {
     gauges: Vec<(DropGauge, AtomicU64)>,
+    /// Losses of the whole host at the start.
+    host_before: Option<u64>,
 }
 
 impl SocketDrops {
+    fn new(gauges: Vec<DropGauge>) -> Self {
+        let gauges = gauges.into_iter().map(|gauge| (gauge, AtomicU64::new(0))).collect();
+        SocketDrops { gauges, host_before: host_losses() }
+    }
+
     fn sum(&self) -> u64 {
+        let told = self.told();
+        if self.gauges.len() < 2 {
+            return told;
+        }
+        // Several sockets of one port also count the multicast copies that they leave to each
+        // other, which nobody lost. Read after the others: never below what they lost.
+        match (self.host_before, host_losses()) {
+            (Some(before), Some(now)) => told.min(now.saturating_sub(before)),
+            _ => told,
+        }
+    }
+
+    fn told(&self) -> u64 {
         self.gauges
             .iter()
             .map(|(gauge, last)| {
@@ -64,7 +84,6 @@ impl Shared {
         clock: Arc<dyn Clock>,
         gauges: Vec<DropGauge>,
     ) -> Self {
-        let gauges = gauges.into_iter().map(|gauge| (gauge, AtomicU64::new(0))).collect();
         let queues = (0..config.queue_count()).map(|_| Arc::default()).collect();
         Shared {
             schema: Arc::new(config.schema.clone()),
@@ -75,7 +94,7 @@ impl Shared {
             stop: Arc::default(),
             ready: AtomicBool::new(false),
             store: Mutex::new(store),
-            drops: SocketDrops { gauges },
+            drops: SocketDrops::new(gauges),
             config,
         }
     }

@@ -1,12 +1,14 @@
 //! Hostile and broken input: silence, counters, and nothing else.
 
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupStatus};
 
+use bloomrf_netio::link::udp::{UdpSender, host_losses};
+
 use crate::http::get;
-use crate::world::{World, packets, receive, wait_for};
+use crate::world::{Frames, LANES, World, packets, receive, wait_for};
 
 /// A small seeded generator (splitmix64).
 fn random(state: &mut u64) -> u64 {
@@ -84,4 +86,32 @@ fn no_datagram_stops_ingest_and_every_frame_is_accounted_for() {
                     + ingest.duplicate
                     + ingest.refused.iter().sum::<u64>()
     });
+}
+
+#[test]
+fn copies_that_queues_leave_to_each_other_are_not_counted_as_lost() {
+    let group = Ipv4Addr::new(239, 255, 71, 10);
+    let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
+    if probe.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST).is_err() {
+        return println!("skipped: no multicast here");
+    }
+    let before = host_losses().unwrap_or(0);
+    let world = World::start_with(|config| {
+        config.groups = vec![group.into()];
+        config.queues = 2;
+    });
+    let target = (group, world.node.ports().ingest.port()).into();
+    let mut lanes: Vec<UdpSender> =
+        (0..LANES).map(|_| UdpSender::connect(&[target]).unwrap()).collect();
+    let frames = Frames::of(&world.schema, 1, &packets(200, 1_000));
+    world.scc.with(|scc| scc.right.insert(1, frames.hash));
+    for (lane, frame) in frames.data.iter().chain(&frames.close) {
+        let sender = &mut lanes[usize::from(*lane)];
+        sender.set_multicast_interface(Ipv4Addr::LOCALHOST).unwrap();
+        sender.send(frame).unwrap();
+    }
+    world.wait_verified(1);
+    let dropped = world.node.status().dropped;
+    let lost = host_losses().unwrap_or(u64::MAX) - before;
+    assert!(dropped <= lost, "{dropped} counted, {lost} lost on the whole host");
 }

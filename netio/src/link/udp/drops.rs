@@ -1,8 +1,8 @@
 //! The kernel's count of datagrams that it dropped before a socket (its receive buffer was full).
 //!
-//! With several queues on a multicast or broadcast port the kernel hands each of them a copy and
-//! counts those that a queue's own filter leaves to the others as drops, too: the sum is then an
-//! upper bound.
+//! With several queues on a multicast or broadcast port the kernel hands each of them a copy, and
+//! counts those that a queue's filter leaves to the others as drops as well. [`host_losses`] counts
+//! no such copies, but those of every other socket of the host: the truth is at most either.
 //!
 //! Hot path: not on it. Reading is a pass over `/proc/net/udp`: for the control thread.
 
@@ -29,6 +29,37 @@ impl DropGauge {
     }
 }
 
+/// Datagrams that the kernel dropped before any UDP socket of this host: no room, no memory, a wrong
+/// checksum. `None` where the system does not tell.
+#[must_use]
+pub fn host_losses() -> Option<u64> {
+    let ipv4 = losses4(&std::fs::read_to_string("/proc/net/snmp").ok()?)?;
+    // No such file where there is no IPv6.
+    let ipv6 = std::fs::read_to_string("/proc/net/snmp6").unwrap_or_default();
+    Some(ipv4 + losses6(&ipv6))
+}
+
+/// Counters of losses, without the copies that filters refuse.
+const LOSSES: [&str; 3] = ["RcvbufErrors", "MemErrors", "InCsumErrors"];
+
+/// Two lines that start with `Udp:`, names and values.
+fn losses4(table: &str) -> Option<u64> {
+    let mut lines = table.lines().filter_map(|line| line.strip_prefix("Udp:"));
+    let names = lines.next()?.split_ascii_whitespace();
+    let values = lines.next()?.split_ascii_whitespace();
+    let counted = names.zip(values).filter(|(name, _)| LOSSES.contains(name));
+    counted.map(|(_, value)| value.parse::<u64>().ok()).sum()
+}
+
+/// A line per name and value.
+fn losses6(table: &str) -> u64 {
+    let value = |line: &str| {
+        let (name, value) = line.strip_prefix("Udp6")?.split_once(char::is_whitespace)?;
+        value.trim().parse::<u64>().ok().filter(|_| LOSSES.contains(&name))
+    };
+    table.lines().filter_map(value).sum()
+}
+
 /// Columns of the table: ..., uid, timeout, inode (the 10th), reference count, pointer, drops.
 fn drops(table: &str, inode: u64) -> Option<u64> {
     table.lines().skip(1).find_map(|line| {
@@ -40,6 +71,20 @@ fn drops(table: &str, inode: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::{losses4, losses6};
+
+    #[test]
+    fn losses_of_the_host_are_those_without_refused_copies() {
+        let table = "Tcp: InErrs\nTcp: 9\n\
+                     Udp: InDatagrams NoPorts InErrors RcvbufErrors InCsumErrors MemErrors\n\
+                     Udp: 1000 7 500 40 3 2\nUdpLite: RcvbufErrors\nUdpLite: 11\n";
+        assert_eq!(losses4(table), Some(45));
+        assert_eq!(losses4("Udp: RcvbufErrors\n"), None);
+        let table = "Udp6InErrors 50\nUdp6RcvbufErrors  \t4\nUdp6MemErrors 1\n\
+                     UdpLite6RcvbufErrors 9\nIp6InReceives 3\n";
+        assert_eq!((losses6(table), losses6("")), (5, 0));
+    }
+
     #[test]
     fn the_drop_column_is_found_by_inode() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   \

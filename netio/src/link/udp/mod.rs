@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use socket2::Socket;
 
-pub use drops::DropGauge;
+pub use drops::{DropGauge, host_losses};
 pub use sender::{SenderStats, UdpSender};
 
 use super::waker::WakeSource;
