@@ -29,8 +29,8 @@ impl DropGauge {
     }
 }
 
-/// Datagrams that the kernel dropped before any UDP socket of this host: no room, no memory, a wrong
-/// checksum. `None` where the system does not tell.
+/// Datagrams that the kernel dropped before any UDP socket of this host: no room, no memory, a
+/// wrong checksum. `None` where the system does not tell.
 #[must_use]
 pub fn host_losses() -> Option<u64> {
     let ipv4 = losses4(&std::fs::read_to_string("/proc/net/snmp").ok()?)?;
