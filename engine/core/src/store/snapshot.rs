@@ -64,8 +64,27 @@ impl Snapshot {
         }
     }
 
+    /// Why the known ones among `first..first + count` have no live slot: those held and not live,
+    /// and those gone. Every other one that has none is [`Absence::NoFilter`].
+    pub fn absences_in(&self, first: BatchId, count: u32) -> impl Iterator<Item = Absence> + '_ {
+        let held = within(&self.index, first, count).iter().filter(|(_, place)| {
+            let chunk = self.chunks.get(place.chunk as usize);
+            chunk.is_none_or(|chunk| chunk.live() >> place.slot & 1 == 0)
+        });
+        let gone = within(&self.gone, first, count).iter().map(|entry| entry.1);
+        held.map(|_| Absence::Pending).chain(gone)
+    }
+
     /// Ids of all batches held (live or not), ascending.
     pub fn batches(&self) -> impl ExactSizeIterator<Item = BatchId> + '_ {
         self.index.iter().map(|entry| entry.0)
     }
+}
+
+/// The entries with ids in `first..first + count`, of entries sorted by id.
+fn within<T>(entries: &[(BatchId, T)], first: BatchId, count: u32) -> &[(BatchId, T)] {
+    let from = entries.partition_point(|entry| entry.0 < first);
+    let rest = &entries[from..];
+    let to = rest.partition_point(|entry| entry.0 - first < u64::from(count));
+    &rest[..to]
 }

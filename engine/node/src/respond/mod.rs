@@ -12,9 +12,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::{Evaluator, NoOpinion, NoOpinionCounts};
-use bloomrf_engine::store::Snapshot;
-use bloomrf_engine::wire::lookup::{LookupReply, LookupRequest, LookupStatus, reply_bytes};
+use bloomrf_engine::store::{Absence, Snapshot};
+use bloomrf_engine::wire::lookup::{
+    Candidates, LookupReply, LookupRequest, LookupStatus, reply_bytes,
+};
 
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
@@ -100,26 +103,36 @@ impl Responder {
 /// a candidate from one reason to another, never out of the sum.
 fn absences(request: &LookupRequest, reply: &LookupReply, snapshot: &Snapshot) -> NoOpinionCounts {
     let mut counts = NoOpinionCounts::default();
-    let mut count = |why: NoOpinion, n: u64| counts[why.index()] += n;
     let mut rest = u64::from(reply.no_filter);
-    if reply.status == LookupStatus::OtherSchema {
-        count(NoOpinion::Schema, rest);
-        return counts;
-    }
-    for batch in request.candidates.iter() {
-        if rest == 0 {
-            break;
+    match reply.status {
+        LookupStatus::Ok | LookupStatus::TimedOut => {}
+        LookupStatus::OtherSchema => {
+            counts[NoOpinion::Schema.index()] = rest;
+            return counts;
         }
-        if !is_live(snapshot, batch) {
-            count(snapshot.absence(batch).into(), 1);
-            rest -= 1;
+        // Nobody looked at the candidates, and the status is counted.
+        _ => return counts,
+    }
+    let mut count = |why: Absence| {
+        let n = rest.min(1);
+        counts[NoOpinion::from(why).index()] += n;
+        rest -= n;
+    };
+    // A range costs what the store knows of it, however many ids it names.
+    let mut range = |first, n| snapshot.absences_in(first, n).for_each(&mut count);
+    match &request.candidates {
+        Candidates::Range { first, count } => range(*first, *count),
+        Candidates::Ranges(ranges) => ranges.iter().for_each(|r| range(r.first, r.count)),
+        Candidates::List(ids) => {
+            let absent = ids.iter().filter(|&&batch| !is_live(snapshot, batch));
+            absent.map(|&batch| snapshot.absence(batch)).for_each(count);
         }
     }
-    count(NoOpinion::Pending, rest);
+    counts[NoOpinion::NoFilter.index()] += rest;
     counts
 }
 
-fn is_live(snapshot: &Snapshot, batch: bloomrf_engine::identity::BatchId) -> bool {
+fn is_live(snapshot: &Snapshot, batch: BatchId) -> bool {
     let Some(place) = snapshot.place(batch) else { return false };
     let chunk = snapshot.chunks().get(place.chunk as usize);
     chunk.is_some_and(|chunk| chunk.live() >> place.slot & 1 == 1)

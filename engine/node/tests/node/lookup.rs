@@ -181,3 +181,28 @@ fn an_asker_that_reads_late_is_counted_like_any_other() {
     late.read_exact(&mut replies).unwrap();
     wait_for("every answer to be counted", || lookups() == ASKED + 1);
 }
+
+#[test]
+fn reasons_are_counted_for_candidates_that_were_looked_at_and_no_others() {
+    let mut world = World::start_with(|config| config.retain_batches = 1);
+    world.send(1, &packets(100, 1_000));
+    world.wait_verified(1);
+    world.send(2, &packets(100, 2_000));
+    wait_for("an eviction", || world.node.status().store.evicted == 1);
+    world.wait_verified(1);
+    let reasons = || {
+        let text = get(&world, "/metrics").1;
+        ["evicted", "pending", "no_filter"]
+            .map(|reason| metric(&text, &format!("lookup_no_opinion{{reason=\"{reason}\"}}")))
+    };
+    let request = world.request(world.port_is(9), Candidates::Range { first: 0, count: 131_072 });
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes, false);
+    let reply = exchange(world.node.ports().lookup, &bytes).unwrap();
+    assert_eq!(LookupReply::parse(&reply).unwrap().status, LookupStatus::TooShort);
+    let mut stream = TcpStream::connect(world.node.ports().lookup).unwrap();
+    assert_eq!(ask_tcp(&mut stream, &bytes).no_filter, 131_071);
+    wait_for("the reasons", || reasons() == [1.0, 0.0, 131_070.0]);
+    assert_eq!(world.ask(world.port_is(9), &[1, 2, 3]).no_filter, 2);
+    wait_for("the reasons", || reasons() == [2.0, 0.0, 131_071.0]);
+}

@@ -65,6 +65,29 @@ fn only_verified_batches_are_live() {
 }
 
 #[test]
+fn reasons_of_a_range_are_those_of_its_ids() {
+    let mut store = store(3, 1_000);
+    for id in [u64::MAX, 2, 5, 7, 9, 11] {
+        store.insert(batch(id, 8));
+    }
+    store.judge(11, Verdict::Mismatch);
+    store.judge(9, Verdict::Verified);
+    let snapshot = store.reader().load();
+    for (first, count) in [(0, 0), (0, 20), (2, 1), (6, 4), (8, 4), (u64::MAX - 1, 2)] {
+        let mut expected: Vec<Absence> = (0..count)
+            .map(|i| first + i)
+            .filter(|&id| !is_live(&snapshot, id))
+            .map(|id| snapshot.absence(id))
+            .filter(|why| *why != Absence::NoFilter)
+            .collect();
+        let mut found: Vec<_> = snapshot.absences_in(first, count as u32).collect();
+        expected.sort_unstable_by_key(|why| *why as u8);
+        found.sort_unstable_by_key(|why| *why as u8);
+        assert_eq!(found, expected, "{first} {count}");
+    }
+}
+
+#[test]
 fn a_verdict_reaches_readers_that_hold_an_older_snapshot() {
     let mut store = store(10, 1_000);
     store.insert(batch(1, 8));
