@@ -361,7 +361,7 @@ fn an_explanation_of_very_many_candidates_is_bounded_and_still_agrees() {
     request.candidates = Candidates::List((0..10_000).map(|i| i % 66).collect());
     let reply = answer(&mut world, &request);
     let explained = world.evaluator.explain(&request, &world.reader.load(), &Frozen);
-    assert!(explained.iter().map(|e| e.leaves.len()).sum::<usize>() <= 1 << 16);
+    assert!(explained.iter().map(|e| e.leaves.len()).sum::<usize>() <= 1 << 14);
     for (i, explain) in explained.iter().enumerate() {
         assert_eq!(explain.outcome.is_excluded(), reply.is_excluded(i), "candidate {i}");
     }

@@ -204,7 +204,8 @@ fn text(schema: &Schema, normal: &Normal<'_>, leaf: usize) -> String {
     text
 }
 
-/// Lines of one explanation, over all candidates; further ones get their outcome only.
-const LINES_MAX: usize = 1 << 16;
+/// Lines of one explanation, over all candidates; further ones get their outcome only. As JSON
+/// some 4 MB at most: many slow readers may hold one each.
+const LINES_MAX: usize = 1 << 14;
 /// Characters of a leaf's text.
 const TEXT_CHARS_MAX: usize = 200;
