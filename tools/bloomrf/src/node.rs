@@ -10,7 +10,7 @@ use crate::signals::Stop;
 
 pub(crate) fn run(args: &NodeArgs) -> Outcome {
     let (config, provenance) =
-        Config::load(args.config.as_deref(), std::env::vars()).map_err(CommandError::misused)?;
+        Config::load(args.config.as_deref(), std::env::vars_os()).map_err(CommandError::misused)?;
     for note in &provenance.notes {
         tracing::info!("{note}");
     }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &NodeArgs) -> Outcome {
 }
 
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
-    let text = config::check_config(args.node.config.as_deref(), std::env::vars(), args.json)
+    let text = config::check_config(args.node.config.as_deref(), std::env::vars_os(), args.json)
         .map_err(CommandError::misused)?;
     print!("{text}");
     Ok(ExitCode::SUCCESS)

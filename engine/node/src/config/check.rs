@@ -1,5 +1,6 @@
 //! What `bloomrf node check-config` prints: every effective value and where it came from.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use super::{Config, ConfigError, Provenance};
 /// Loads as a node would and renders the result, as JSON or as text with one setting per line.
 pub fn check_config(
     file: Option<&Path>,
-    env: impl IntoIterator<Item = (String, String)>,
+    env: impl IntoIterator<Item = (OsString, OsString)>,
     as_json: bool,
 ) -> Result<String, ConfigError> {
     let (_, provenance) = Config::load(file, env)?;

@@ -1,6 +1,7 @@
 //! Merging: defaults, then the file, then the environment; then what only holds as a whole.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -62,12 +63,12 @@ pub struct Provenance {
 }
 
 impl Config {
-    /// Merges defaults, `file` and `env` (pairs of name and value; only names that start with
-    /// `FERMIHDI_` or `BLOOMRF_` are looked at). One error, naming key and place, or a complete
-    /// and valid configuration.
+    /// Merges defaults, `file` and `env` (pairs of name and value, as [`std::env::vars_os`] gives
+    /// them; only names that start with `FERMIHDI_` or `BLOOMRF_` are looked at). One error, naming
+    /// key and place, or a complete and valid configuration.
     pub fn load(
         file: Option<&Path>,
-        env: impl IntoIterator<Item = (String, String)>,
+        env: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<(Self, Provenance), ConfigError> {
         let mut draft = Draft { config: Config::default(), origins: BTreeMap::new() };
         if let Some(path) = file {
@@ -75,7 +76,7 @@ impl Config {
             let text = std::fs::read_to_string(path).map_err(source)?;
             draft.apply_file(path, &text)?;
         }
-        let notes = draft.apply_environment(env.into_iter().collect())?;
+        let notes = draft.apply_environment(own_variables(env)?)?;
         draft.check_whole()?;
         Ok(draft.finish(notes))
     }
@@ -210,6 +211,28 @@ impl Draft {
         let settings = KEYS.iter().map(setting).collect();
         (self.config, Provenance { settings, notes })
     }
+}
+
+/// The variables that are ours, in order of name. Others may hold any bytes.
+fn own_variables(
+    env: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<BTreeMap<String, String>, ConfigError> {
+    let mut own = BTreeMap::new();
+    for (name, value) in env {
+        let name = name.to_string_lossy();
+        if !name.starts_with("FERMIHDI_") && !name.starts_with("BLOOMRF_") {
+            continue;
+        }
+        // Not repeated: it may be a secret.
+        let value = value.into_string().map_err(|_| ConfigError::Value {
+            key: name.to_string(),
+            value: "(bytes)".to_owned(),
+            origin: "environment".to_owned(),
+            expected: "expected UTF-8".to_owned(),
+        })?;
+        own.insert(name.into_owned(), value);
+    }
+    Ok(own)
 }
 
 /// Distance between production port and lookup port.

@@ -1,12 +1,14 @@
 //! Claims about reading, merging and showing settings.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::keys::{FOREIGN, KEYS};
 use super::*;
 
-fn pairs(env: &[(&str, &str)]) -> Vec<(String, String)> {
-    env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+fn pairs(env: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+    env.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 fn from_env(env: &[(&str, &str)]) -> Result<(Config, Provenance), ConfigError> {
@@ -209,6 +211,15 @@ fn variables_of_the_scc_are_noted_and_ignored() {
 }
 
 #[test]
+fn only_our_own_variables_must_be_text() {
+    let bytes = || OsString::from_vec(vec![0xff, b'x']);
+    let foreign = vec![("LS_COLORS".into(), bytes()), (bytes(), bytes())];
+    assert_eq!(Config::load(None, foreign).unwrap().0.levels, 4);
+    let text = error_of(Config::load(None, vec![("FERMIHDI_BLOOMRF_LEVELS".into(), bytes())]));
+    assert!(text.contains("FERMIHDI_BLOOMRF_LEVELS") && text.contains("UTF-8"), "{text}");
+}
+
+#[test]
 fn what_is_shown_reads_back_to_itself() {
     let env = [
         ("FERMIHDI_SEASTAR_MEMORY", "1536K"),
@@ -219,8 +230,8 @@ fn what_is_shown_reads_back_to_itself() {
         ("FERMIHDI_BLOOMRF_COLUMNS", "ts,dst_port"),
     ];
     let (_, first) = from_env(&env).unwrap();
-    let shown: Vec<(String, String)> =
-        first.settings.iter().map(|s| (s.env.to_owned(), s.value.clone())).collect();
+    let shown: Vec<(OsString, OsString)> =
+        first.settings.iter().map(|s| (s.env.into(), s.value.clone().into())).collect();
     let (_, second) = Config::load(None, shown).unwrap();
     for (a, b) in first.settings.iter().zip(&second.settings) {
         assert_eq!((a.key, &a.value), (b.key, &b.value));

@@ -9,9 +9,10 @@ use serde_json::Value;
 /// The binary, with a lookup budget that a busy machine keeps.
 pub(crate) fn bloomrf() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bloomrf"));
-    for (name, _) in std::env::vars() {
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
         if name.starts_with("FERMIHDI_") || name.starts_with("BLOOMRF_") || name == "RUST_LOG" {
-            command.env_remove(name);
+            command.env_remove(name.as_ref());
         }
     }
     command.env("FERMIHDI_BLOOMRF_TIMEOUT_MS", "5000").stdin(Stdio::null());
