@@ -107,7 +107,7 @@ fn a_batch_that_lacks_the_column_is_kept() {
     let records = [record(&world.schema, &[Some(vec![1, 0]), Some(vec![1])])];
     let mut sealed = seal(&world.schema, &world.policy, 1, &records, 1);
     sealed.columns.pop();
-    world.store.insert(Arc::new(sealed));
+    world.store.insert(Arc::new(sealed)).unwrap();
     world.store.judge(1, Verdict::Verified);
     world.rows.push((1, Vec::new()));
     assert_eq!(world.excludes(&equals(1, 99)), [false]);
@@ -167,7 +167,7 @@ fn batches_without_a_usable_filter_say_why() {
     for id in 1..=4 {
         let records = [record(&schema, &[Some(vec![1, 0])])];
         let policy = lookup_world::policy(&schema);
-        store.insert(Arc::new(seal(&schema, &policy, id, &records, 1)));
+        store.insert(Arc::new(seal(&schema, &policy, id, &records, 1))).unwrap();
     }
     store.judge(2, Verdict::Verified);
     store.judge(3, Verdict::Mismatch);
@@ -311,7 +311,7 @@ fn damaged_filters_and_zone_maps_keep_the_batch() {
     let damaged_count = damaged.len();
     for (i, mut batch) in damaged.into_iter().enumerate() {
         batch.batch = i as u64 + 1;
-        world.store.insert(Arc::new(batch));
+        world.store.insert(Arc::new(batch)).unwrap();
         world.store.judge(i as u64 + 1, Verdict::Verified);
         world.rows.push((i as u64 + 1, Vec::new()));
     }

@@ -89,7 +89,7 @@ fn lookups_stay_right_while_batches_come_and_go() {
             })
             .collect();
         for id in 1..=3_000u64 {
-            store.insert(Arc::new(batch(&schema, id)));
+            store.insert(Arc::new(batch(&schema, id))).unwrap();
             // Verdicts come late and out of order.
             let judged = id.saturating_sub(rng.below(8));
             for id in [judged, id.saturating_sub(9)] {
@@ -138,7 +138,7 @@ fn live_is_loaded_once_per_lookup_and_chunk() {
     let schema = Arc::new(schema(&[("u32", None, false)]));
     let mut store = Store::new(StoreConfig { retain_batches: 64, arena_bytes: 1 << 20 });
     for id in 1..=5 {
-        store.insert(Arc::new(batch(&schema, id)));
+        store.insert(Arc::new(batch(&schema, id))).unwrap();
         store.judge(id, Verdict::Verified);
     }
     let reader = store.reader();
@@ -169,12 +169,12 @@ fn live_is_loaded_once_per_lookup_and_chunk() {
 fn a_lookup_that_began_keeps_its_snapshot() {
     let schema = Arc::new(schema(&[("u32", None, false)]));
     let mut store = Store::new(StoreConfig { retain_batches: 2, arena_bytes: 1 << 20 });
-    store.insert(Arc::new(batch(&schema, 1)));
+    store.insert(Arc::new(batch(&schema, 1))).unwrap();
     store.judge(1, Verdict::Verified);
     let reader = store.reader();
     let snapshot = reader.load();
     for id in 2..=10 {
-        store.insert(Arc::new(batch(&schema, id)));
+        store.insert(Arc::new(batch(&schema, id))).unwrap();
         store.judge(id, Verdict::Verified);
     }
     let place = snapshot.place(1).expect("still in the snapshot");

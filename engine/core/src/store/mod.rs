@@ -14,4 +14,4 @@ mod writer;
 pub use chunk::{CHUNK_SLOTS, Chunk};
 pub use resolve::NO_PLACE;
 pub use snapshot::{Absence, Place, Snapshot};
-pub use writer::{BatchState, Store, StoreConfig, StoreReader, StoreStats};
+pub use writer::{BatchState, InsertError, Store, StoreConfig, StoreReader, StoreStats};

@@ -18,7 +18,7 @@ use crate::wire::stream::Verdict;
 /// Bounds of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreConfig {
-    /// `FERMIHDI_BLOOMRF_RETAIN_BATCHES`.
+    /// `FERMIHDI_BLOOMRF_RETAIN_BATCHES`, at least 1.
     pub retain_batches: usize,
     /// `FERMIHDI_SEASTAR_MEMORY`: bytes of filters.
     pub arena_bytes: usize,
@@ -49,6 +49,39 @@ pub struct StoreStats {
     pub evicted: u64,
     /// Bytes of filters held: by the store, and by snapshots of readers after an eviction.
     pub bytes: u64,
+}
+
+/// Why a sealed batch was not kept: it has no filter, and reads "found".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// Larger than the whole arena.
+    #[error(
+        "its filters take {bytes} B and the whole arena is {arena_bytes} B: raise \
+         FERMIHDI_SEASTAR_MEMORY or send smaller batches"
+    )]
+    TooLarge {
+        /// Bytes of its filters.
+        bytes: usize,
+        /// Bytes of the arena.
+        arena_bytes: usize,
+    },
+    /// Its id was seen before: held with the same hash, evicted or rejected not long ago.
+    #[error("its id was seen before, and ids are never reused within a cluster")]
+    SeenBefore,
+    /// Another batch was held under its id. Nobody knows which of the two is asked about: that
+    /// one is rejected now.
+    #[error("another batch was held under its id: neither has a filter from now on")]
+    OtherContent,
+    /// Readers hold evicted batches of more than a quarter of the arena.
+    #[error(
+        "lookups under way hold {retired_bytes} B of evicted batches, more than a quarter of the \
+         arena: nothing is kept until they end"
+    )]
+    HeldByReaders {
+        /// Bytes of evicted batches that readers still hold.
+        retired_bytes: usize,
+    },
 }
 
 /// A reader's handle: cheap to clone, wait-free to load.
@@ -97,8 +130,12 @@ pub struct Store {
 
 impl Store {
     /// An empty store.
+    ///
+    /// # Panics
+    /// Where no batch is to be retained.
     #[must_use]
     pub fn new(config: StoreConfig) -> Self {
+        assert!(config.retain_batches > 0, "a store retains at least one batch");
         Store {
             config,
             current: Arc::new(ArcSwap::from_pointee(Snapshot::default())),
@@ -119,13 +156,9 @@ impl Store {
         StoreReader { current: Arc::clone(&self.current) }
     }
 
-    /// Keeps a sealed batch as pending. Evicts the oldest until it fits; returns the evicted ids.
-    ///
-    /// A refused batch is not kept, and its own id is returned: one larger than the whole arena,
-    /// one whose id was seen before, and any while readers hold evicted batches of more than a
-    /// quarter of the arena. Ids are never reused: should one come with another hash than the
-    /// batch held, nobody knows which of the two is asked about, and the one held goes as well.
-    pub fn insert(&mut self, batch: Arc<SealedBatch>) -> Vec<BatchId> {
+    /// Keeps a sealed batch as pending. Evicts the oldest until it fits; returns the evicted ids,
+    /// oldest first. On an error nothing was evicted.
+    pub fn insert(&mut self, batch: Arc<SealedBatch>) -> Result<Vec<BatchId>, InsertError> {
         let id = batch.batch;
         let bytes = batch.filter_bytes();
         self.reap();
@@ -133,13 +166,18 @@ impl Store {
             && self.held[at].batch.hash != batch.hash
         {
             self.reject(at);
-            return vec![id];
+            return Err(InsertError::OtherContent);
         }
-        let seen = self.position(id).is_some() || self.gone.iter().any(|gone| gone.0 == id);
-        let stuck = self.retired_bytes() > self.config.arena_bytes / 4;
-        let fits = bytes <= self.config.arena_bytes && self.config.retain_batches > 0;
-        if seen || stuck || !fits {
-            return vec![id];
+        if self.position(id).is_some() || self.gone.iter().any(|gone| gone.0 == id) {
+            return Err(InsertError::SeenBefore);
+        }
+        let arena_bytes = self.config.arena_bytes;
+        if bytes > arena_bytes {
+            return Err(InsertError::TooLarge { bytes, arena_bytes });
+        }
+        let retired_bytes = self.retired_bytes();
+        if retired_bytes > arena_bytes / 4 {
+            return Err(InsertError::HeldByReaders { retired_bytes });
         }
         let evicted = self.make_room(bytes);
         let chunk = self.append(Arc::clone(&batch));
@@ -147,7 +185,7 @@ impl Store {
         let slot = chunk.1;
         self.held.push_back(Held { batch, bytes, verified: false, chunk: chunk.0, slot });
         self.publish();
-        evicted
+        Ok(evicted)
     }
 
     /// Applies a verdict; false where the store does not hold the batch.

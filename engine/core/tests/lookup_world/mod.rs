@@ -151,7 +151,7 @@ impl World {
         let batch = self.rows.len() as u64 + 1;
         let records: Vec<_> = rows.iter().map(|cells| record(&self.schema, cells)).collect();
         let sealed = seal(&self.schema, &self.policy, batch, &records, expected);
-        assert!(self.store.insert(Arc::new(sealed)).is_empty());
+        assert_eq!(self.store.insert(Arc::new(sealed)), Ok(vec![]));
         assert!(self.store.judge(batch, Verdict::Verified));
         let decoded = records.iter().map(|r| decode_row(&self.fields, r)).collect();
         self.rows.push((batch, decoded));

@@ -160,15 +160,14 @@ impl SealLoop {
         log_closed(&batch, seconds);
         self.warnings.look_at(&batch);
         let offer = Offer { batch: batch.batch, records: batch.records, hash: batch.hash };
-        let evicted = self.shared.store().insert(Arc::new(batch));
-        if evicted.contains(&offer.batch) {
-            tracing::warn!(
-                batch = offer.batch,
-                "no filter for this batch: larger than the arena, an id that was used before, or \
-                 lookups hold too many evicted ones"
-            );
-            return;
-        }
+        let inserted = self.shared.store().insert(Arc::new(batch));
+        let evicted = match inserted {
+            Ok(evicted) => evicted,
+            Err(error) => {
+                tracing::warn!(batch = offer.batch, %error, "no filter for this batch");
+                return;
+            }
+        };
         if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
             tracing::debug!(first, last, batches = evicted.len(), "evicted the oldest batches");
         }

@@ -27,7 +27,7 @@ fn store(retain_batches: usize, arena_bytes: usize) -> Store {
 
 /// Inserts and verifies.
 fn put(store: &mut Store, id: BatchId, bytes: usize) -> Vec<BatchId> {
-    let evicted = store.insert(batch(id, bytes));
+    let evicted = store.insert(batch(id, bytes)).unwrap();
     store.judge(id, Verdict::Verified);
     evicted
 }
@@ -48,7 +48,7 @@ fn held(store: &Store) -> Vec<BatchId> {
 fn only_verified_batches_are_live() {
     let mut store = store(10, 1_000);
     for id in 1..=4 {
-        assert!(store.insert(batch(id, 64)).is_empty());
+        assert_eq!(store.insert(batch(id, 64)), Ok(vec![]));
     }
     assert!(store.judge(2, Verdict::Verified));
     assert!(store.judge(3, Verdict::Mismatch));
@@ -90,7 +90,7 @@ fn reasons_of_a_range_are_those_of_its_ids() {
 #[test]
 fn a_verdict_reaches_readers_that_hold_an_older_snapshot() {
     let mut store = store(10, 1_000);
-    store.insert(batch(1, 8));
+    store.insert(batch(1, 8)).unwrap();
     let before = store.reader().load();
     store.judge(1, Verdict::Verified);
     assert!(is_live(&before, 1));
@@ -103,7 +103,7 @@ fn a_rejected_batch_gives_its_memory_back() {
     let mut store = store(10, 1_000);
     let weak = {
         let batch = batch(1, 800);
-        store.insert(Arc::clone(&batch));
+        store.insert(Arc::clone(&batch)).unwrap();
         Arc::downgrade(&batch)
     };
     assert_eq!(store.stats().bytes, 800);
@@ -141,7 +141,8 @@ fn retention_counts_batches() {
 fn a_batch_larger_than_the_arena_is_refused_and_nothing_is_evicted() {
     let mut store = store(10, 1_000);
     put(&mut store, 1, 96);
-    assert_eq!(store.insert(batch(2, 1_008)), [2]);
+    let refused = InsertError::TooLarge { bytes: 1_008, arena_bytes: 1_000 };
+    assert_eq!(store.insert(batch(2, 1_008)), Err(refused));
     assert_eq!(held(&store), [1]);
     assert_eq!(store.reader().load().absence(2), Absence::NoFilter);
     assert_eq!(put(&mut store, 3, 1_000), [1], "one as large as the arena is kept");
@@ -151,15 +152,15 @@ fn a_batch_larger_than_the_arena_is_refused_and_nothing_is_evicted() {
 fn an_id_that_was_seen_before_is_refused() {
     let mut store = store(2, 1_000);
     put(&mut store, 1, 8);
-    assert_eq!(store.insert(batch(1, 16)), [1], "held");
+    assert_eq!(store.insert(batch(1, 16)), Err(InsertError::SeenBefore), "held");
     assert_eq!(store.stats().bytes, 8, "the first one stays");
     assert!(is_live(&store.reader().load(), 1));
-    store.insert(batch(2, 8));
+    store.insert(batch(2, 8)).unwrap();
     store.judge(2, Verdict::Mismatch);
-    assert_eq!(store.insert(batch(2, 8)), [2], "rejected");
+    assert_eq!(store.insert(batch(2, 8)), Err(InsertError::SeenBefore), "rejected");
     put(&mut store, 3, 8);
     put(&mut store, 4, 8);
-    assert_eq!(store.insert(batch(1, 8)), [1], "evicted");
+    assert_eq!(store.insert(batch(1, 8)), Err(InsertError::SeenBefore), "evicted");
 }
 
 /// Another batch under the same id.
@@ -174,17 +175,17 @@ fn an_id_with_two_contents_has_no_filter() {
     let mut store = store(4, 1_000);
     put(&mut store, 1, 8);
     let before = store.reader().load();
-    assert_eq!(store.insert(other(1)), [1]);
+    assert_eq!(store.insert(other(1)), Err(InsertError::OtherContent));
     assert!(!is_live(&before, 1), "which of the two is asked about?");
     assert_eq!(store.reader().load().absence(1), Absence::Rejected);
-    assert_eq!(store.insert(batch(1, 8)), [1], "and none comes back");
+    assert_eq!(store.insert(batch(1, 8)), Err(InsertError::SeenBefore), "and none comes back");
     assert_eq!(store.stats().rejected, 1);
 }
 
 #[test]
 fn a_verdict_on_another_sealing_of_the_id_changes_nothing() {
     let mut store = store(4, 1_000);
-    store.insert(batch(1, 8));
+    store.insert(batch(1, 8)).unwrap();
     for verdict in [Verdict::Verified, Verdict::Mismatch, Verdict::Unknown] {
         assert!(!store.judge_report(1, &other(1).hash, verdict));
         assert!(!is_live(&store.reader().load(), 1));
@@ -216,18 +217,22 @@ fn a_reader_that_does_not_let_go_neither_empties_the_store_nor_breaks_the_arena(
     }
     let reader = store.reader();
     let snapshot = reader.load();
-    let mut refused = 0;
+    let mut refused = 0_u32;
     for id in 11..=60 {
-        let evicted = store.insert(batch(id, 96));
-        assert!(evicted.len() <= 1, "at most what the new batch needs: {evicted:?}");
-        refused += u32::from(evicted == [id]);
+        match store.insert(batch(id, 96)) {
+            Ok(evicted) => assert!(evicted.len() <= 1, "more than it needs: {evicted:?}"),
+            Err(InsertError::HeldByReaders { retired_bytes }) if retired_bytes > 250 => {
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
         let stats = store.stats();
         assert!(stats.bytes <= 1_000 + 250 + 96, "{} bytes", stats.bytes);
         assert!(stats.verified + stats.pending >= 9);
     }
     assert!(refused > 0);
     drop(snapshot);
-    assert_ne!(store.insert(batch(61, 96)), [61], "and all is well when it lets go");
+    assert!(store.insert(batch(61, 96)).is_ok(), "and all is well when it lets go");
     assert!(store.stats().bytes <= 1_000);
 }
 
@@ -259,7 +264,7 @@ fn batches_that_are_all_rejected_do_not_pile_up_chunks() {
     let mut store = store(10, 1 << 20);
     put(&mut store, 0, 8);
     for id in 1..=1_000 {
-        store.insert(batch(id, 8));
+        store.insert(batch(id, 8)).unwrap();
         store.judge(id, Verdict::Mismatch);
     }
     let snapshot = store.reader().load();
