@@ -242,6 +242,15 @@ fn hostile_candidate_sections_are_refused() {
 }
 
 #[test]
+fn only_a_gapless_ascent_is_sent_as_a_range() {
+    assert_eq!(Candidates::of(&[5, 6, 7]), Candidates::Range { first: 5, count: 3 });
+    for list in [vec![], vec![5, 7], vec![7, 6], vec![5, 5], vec![u64::MAX, 0], vec![u64::MAX]] {
+        // No range that a node would refuse.
+        assert_eq!(Candidates::of(&list), Candidates::List(list));
+    }
+}
+
+#[test]
 fn reply_comes_back_as_sent() {
     let reply = LookupReply {
         query_id: 5,
@@ -266,20 +275,22 @@ fn reply_comes_back_as_sent() {
 }
 
 #[test]
-fn a_reply_never_exceeds_its_datagram() {
+fn a_reply_has_room_in_a_padded_request_and_a_bare_one_in_any() {
     for n in [0, 1, 8, 200, 296, 297, 305, 5_000] {
         let request = request(Candidates::Range { first: 0, count: n }, leaf());
         for pad in [false, true] {
             let asked = encoded(&request, pad);
-            let full = LookupReply::nothing_excluded(1, LookupStatus::Ok, n as usize);
-            let mut bytes = Vec::new();
-            full.encode_datagram(&mut bytes, asked.len());
-            assert!(bytes.len() <= asked.len(), "{n} candidates");
-            let reply = LookupReply::parse(&bytes).unwrap();
-            let too_short = reply_bytes(n as usize) > asked.len();
-            assert_eq!(reply.status == LookupStatus::TooShort, too_short);
-            assert!(!pad || !too_short, "a padded request has room");
-            assert!(reply.excluded.len() == if too_short { 0 } else { n.div_ceil(8) as usize });
+            let bytes = |status| {
+                let mut out = Vec::new();
+                LookupReply::nothing_excluded(1, status, n as usize).encode(&mut out);
+                out
+            };
+            let full = bytes(LookupStatus::Ok);
+            assert_eq!(full.len(), reply_bytes(n as usize));
+            assert!(!pad || full.len() <= asked.len(), "{n} candidates");
+            let bare = bytes(LookupStatus::TooShort);
+            assert!(bare.len() <= asked.len(), "{n} candidates");
+            assert_eq!(LookupReply::parse(&bare).unwrap().status, LookupStatus::TooShort);
         }
     }
     const { assert!(REPLY_BYTES_MIN <= REQUEST_BYTES_MIN) };

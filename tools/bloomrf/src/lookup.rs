@@ -82,7 +82,7 @@ fn ask_all(
             fingerprint: schema.fingerprint(),
             budget_us: 0,
             float_order: FloatOrder::Unstated,
-            candidates: candidates(ids),
+            candidates: Candidates::of(ids),
             predicate: predicate.clone(),
         };
         let reply = ask(&request, args.node, via, timeout)?;
@@ -94,20 +94,6 @@ fn ask_all(
         answer.excluded.extend(reply.excluded);
     }
     Ok(answer)
-}
-
-/// A range where the ids are one: it is far shorter on the wire.
-fn candidates(ids: &[BatchId]) -> Candidates {
-    match (ids.first(), u32::try_from(ids.len())) {
-        // A range does not reach the last id of all.
-        (Some(&first), Ok(count))
-            if first.checked_add(count.into()).is_some()
-                && ids.windows(2).all(|w| w[0].checked_add(1) == Some(w[1])) =>
-        {
-            Candidates::Range { first, count }
-        }
-        _ => Candidates::List(ids.to_vec()),
-    }
 }
 
 fn print_text(answer: &Answer, kept: &[BatchId]) {
@@ -224,6 +210,7 @@ fn http_error(error: HttpError) -> CommandError {
 fn describe(doubt: Unusable, timeout_ms: u32) -> String {
     match doubt {
         Unusable::Timeout => format!("no answer within {timeout_ms} ms"),
+        Unusable::Question => "the question is larger than a node accepts".to_owned(),
         Unusable::Malformed => "the answer is not a lookup reply".to_owned(),
         Unusable::OtherQuestion => "the answer is to another question".to_owned(),
         Unusable::Inconsistent => "the answer contradicts itself".to_owned(),
@@ -234,20 +221,3 @@ fn describe(doubt: Unusable, timeout_ms: u32) -> String {
 
 /// Runs of ids printed before the rest is only counted.
 const PARTS_MAX: usize = 200;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_gapless_ascent_is_sent_as_a_range() {
-        assert_eq!(candidates(&[5, 6, 7]), Candidates::Range { first: 5, count: 3 });
-        for list in [vec![], vec![5, 7], vec![7, 6], vec![5, 5], vec![u64::MAX, 0], vec![u64::MAX]]
-        {
-            let sent = candidates(&list);
-            assert_eq!(sent.iter().collect::<Vec<_>>(), list);
-            // No range that the node would refuse.
-            assert!(matches!(sent, Candidates::List(_)), "{sent:?}");
-        }
-    }
-}

@@ -9,6 +9,8 @@ use crate::wire::lookup::{LookupReply, LookupRequest, LookupStatus};
 pub enum Unusable {
     /// No answer within the budget.
     Timeout,
+    /// The question breaks a limit: it was not sent.
+    Question,
     /// Not a reply.
     Malformed,
     /// Of another question.

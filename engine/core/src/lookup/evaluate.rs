@@ -83,11 +83,12 @@ impl Evaluator {
         clock: &dyn Clock,
     ) -> LookupReply {
         let start_ns = clock.now_ns();
-        let mut reply = empty_reply(request);
+        let candidates = request.candidates.len();
+        let ok = LookupStatus::Ok;
+        let mut reply = LookupReply::nothing_excluded(request.query_id, ok, candidates);
         self.undecided = NoOpinionCounts::default();
         if self.is_foreign(request) {
             reply.status = LookupStatus::OtherSchema;
-            reply.no_filter = reply.candidates;
         } else {
             let mut deadline = self.deadline(request, clock, start_ns);
             let schema = Arc::clone(&self.config.schema);
@@ -196,6 +197,7 @@ impl Scratch {
 
     /// From slots back to candidates as sent: any order, duplicates each for themselves.
     fn scatter(&self, reply: &mut LookupReply) {
+        reply.no_filter = 0;
         for (i, &code) in self.codes.iter().enumerate() {
             let (mut live, mut by_zone, mut by_filter) = (false, false, false);
             if code != NO_PLACE {
@@ -245,21 +247,6 @@ impl Deadline<'_> {
             self.is_over = self.is_over || clock.now_ns() >= self.end_ns;
         }
         self.is_over
-    }
-}
-
-fn empty_reply(request: &LookupRequest) -> LookupReply {
-    let candidates = request.candidates.len();
-    LookupReply {
-        query_id: request.query_id,
-        status: LookupStatus::Ok,
-        candidates: u32::try_from(candidates).unwrap_or(u32::MAX),
-        evaluated: 0,
-        no_filter: 0,
-        excluded_zone_map: 0,
-        excluded_filter: 0,
-        micros: 0,
-        excluded: vec![0; candidates.div_ceil(8)],
     }
 }
 

@@ -62,8 +62,8 @@ impl Plan {
         Plan { leaves, probes_max, kept: 0, scratch: RangePlan::default(), undecided }
     }
 
-    /// Asks `filter` about the ranges or values `which` of leaf number `leaf`. `bits` is the
-    /// width of the column's keys (0: wide). Stops with "maybe" when the time is over.
+    /// Asks `filter` about the ranges or values `which` of leaf number `leaf`. Stops with "maybe"
+    /// when the time is over.
     pub(super) fn ask(
         &mut self,
         leaf: usize,

@@ -59,7 +59,7 @@ impl Asker<'_> {
             fingerprint: self.cluster.schema().fingerprint(),
             budget_us: 0,
             float_order: FloatOrder::Unstated,
-            candidates: self.candidates(),
+            candidates: Candidates::of(self.ids),
             predicate: question.predicate.clone(),
         });
         let answer = plan.answer.as_ref();
@@ -104,16 +104,6 @@ impl Asker<'_> {
             read_one();
         }
         Ok(())
-    }
-
-    /// Ids without a gap go as a range.
-    fn candidates(&self) -> Candidates {
-        match (self.ids.first(), self.ids.last()) {
-            (Some(&first), Some(&last)) if last - first == self.ids.len() as u64 - 1 => {
-                Candidates::Range { first, count: self.ids.len() as u32 }
-            }
-            _ => Candidates::List(self.ids.to_vec()),
-        }
     }
 }
 

@@ -3,14 +3,17 @@
 //! One question is one datagram each way, or one message over TCP when it does not fit (or when
 //! asked so). The budget is kept here as well: an answer that is late is no answer.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use bloomrf_engine::controller::{Consultation, Mode, Unusable, check_reply};
+use bloomrf_engine::controller::{
+    Consultation, Mode, Question, Transport, Unusable, check_reply, question,
+};
 use bloomrf_engine::identity::BatchId;
-use bloomrf_engine::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6, LOOKUP_BYTES_MAX};
-use bloomrf_engine::wire::lookup::LookupRequest;
+use bloomrf_engine::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6};
+use bloomrf_engine::wire::lookup::{LookupRequest, PREFIX_BYTES, message_bytes};
 
 /// How to ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,24 +100,23 @@ pub fn ask(
     timeout: Duration,
 ) -> Result<Consultation, Unusable> {
     let deadline = Instant::now() + timeout;
-    let datagram_max = if node.is_ipv4() { DATAGRAM_BYTES_MAX } else { DATAGRAM_BYTES_MAX_IPV6 };
-    let mut message = Vec::new();
-    if via == Via::Auto {
-        request.encode(&mut message, true);
-        if message.len() <= datagram_max {
-            return ask_udp(request, &message, node, deadline);
+    let datagram_bytes_max = match via {
+        Via::Tcp => 0,
+        Via::Auto if node.is_ipv4() => DATAGRAM_BYTES_MAX,
+        Via::Auto => DATAGRAM_BYTES_MAX_IPV6,
+    };
+    let Question { transport, bytes } =
+        question(request, datagram_bytes_max).map_err(|_| Unusable::Question)?;
+    match transport {
+        Transport::Datagram => ask_udp(request, &bytes, node, deadline),
+        Transport::Stream => {
+            let reply = exchange_tcp(&bytes, node, deadline).map_err(|e| match e.kind() {
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Unusable::Malformed,
+                _ => Unusable::Timeout,
+            })?;
+            check_reply(request, &reply)
         }
-        message.clear();
     }
-    request.encode(&mut message, false);
-    if message.len() > LOOKUP_BYTES_MAX {
-        return Err(Unusable::Malformed);
-    }
-    let reply = exchange_tcp(&message, node, deadline).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Unusable::Malformed,
-        _ => Unusable::Timeout,
-    })?;
-    check_reply(request, &reply)
 }
 
 fn ask_udp(
@@ -143,20 +145,15 @@ fn ask_udp(
     }
 }
 
-fn exchange_tcp(message: &[u8], node: SocketAddr, deadline: Instant) -> io::Result<Vec<u8>> {
+/// Sends `question`, which begins with its length, and reads the reply without its own.
+fn exchange_tcp(question: &[u8], node: SocketAddr, deadline: Instant) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect_timeout(&node, left(deadline)?)?;
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(left(deadline)?))?;
-    let mut framed = Vec::with_capacity(4 + message.len());
-    framed.extend_from_slice(&(message.len() as u32).to_le_bytes());
-    framed.extend_from_slice(message);
-    stream.write_all(&framed)?;
-    let mut length = [0; 4];
-    read_by(&mut stream, &mut length, deadline)?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > LOOKUP_BYTES_MAX {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "reply too long"));
-    }
+    stream.write_all(question)?;
+    let mut prefix = [0; PREFIX_BYTES];
+    read_by(&mut stream, &mut prefix, deadline)?;
+    let length = message_bytes(prefix).map_err(|_| io::ErrorKind::InvalidData)?;
     let mut reply = vec![0; length];
     read_by(&mut stream, &mut reply, deadline)?;
     Ok(reply)
@@ -182,23 +179,25 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 
 /// `FERMIHDI_BLOOMRF_MODE` (off, passive, active), or `default` where it is not set.
 pub fn mode_from_env(default: Mode) -> Result<Mode, String> {
-    match std::env::var("FERMIHDI_BLOOMRF_MODE") {
-        Err(_) => Ok(default),
-        Ok(text) => text.parse().map_err(|error| format!("FERMIHDI_BLOOMRF_MODE: {error}")),
-    }
+    let name = "FERMIHDI_BLOOMRF_MODE";
+    let read = |text: String| text.parse().map_err(|error| format!("{name}: {error}"));
+    variable(name)?.map_or(Ok(default), read)
 }
 
 /// `FERMIHDI_BLOOMRF_TIMEOUT_MS`, or 10 ms where it is not set.
 pub fn timeout_from_env() -> Result<Duration, String> {
-    match std::env::var("FERMIHDI_BLOOMRF_TIMEOUT_MS") {
-        Err(_) => Ok(TIMEOUT_DEFAULT),
-        Ok(text) => match text.parse::<u32>() {
-            Ok(ms @ 1..=60_000) => Ok(Duration::from_millis(u64::from(ms))),
-            _ => Err(format!(
-                "FERMIHDI_BLOOMRF_TIMEOUT_MS = {text:?}: expected milliseconds, 1 to 60000"
-            )),
-        },
-    }
+    let name = "FERMIHDI_BLOOMRF_TIMEOUT_MS";
+    let read = |text: String| match text.parse::<u32>() {
+        Ok(ms @ 1..=60_000) => Ok(Duration::from_millis(u64::from(ms))),
+        _ => Err(format!("{name} = {text:?}: expected milliseconds, 1 to 60000")),
+    };
+    variable(name)?.map_or(Ok(TIMEOUT_DEFAULT), read)
+}
+
+/// `None` where it is not set. One that is set and no text must not pass for one that is not.
+fn variable(name: &str) -> Result<Option<String>, String> {
+    let utf8 = |text: OsString| text.into_string().map_err(|_| format!("{name}: expected UTF-8"));
+    std::env::var_os(name).map(utf8).transpose()
 }
 
 /// The budget of a lookup, from question to answer.

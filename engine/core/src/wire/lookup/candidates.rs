@@ -38,6 +38,20 @@ pub enum Candidates {
 }
 
 impl Candidates {
+    /// These ids in this order: a range where they ascend without a gap (far shorter on the
+    /// wire), else a list.
+    #[must_use]
+    pub fn of(ids: &[BatchId]) -> Self {
+        let gapless = ids.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+        match (ids.first(), u32::try_from(ids.len())) {
+            // A range does not reach the last id of all.
+            (Some(&first), Ok(count)) if gapless && first.checked_add(count.into()).is_some() => {
+                Self::Range { first, count }
+            }
+            _ => Self::List(ids.to_vec()),
+        }
+    }
+
     /// Number of candidates.
     #[must_use]
     pub fn len(&self) -> usize {

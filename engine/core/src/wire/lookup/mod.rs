@@ -3,8 +3,8 @@
 //!
 //! Hot path: one allocation per list that a message really carries, no lock, no syscall. Every
 //! count is compared with its limit and with the bytes present before memory is reserved for it.
-//! A reply to n candidates is [`reply_bytes`]`(n)` long; over UDP it is never longer than its
-//! request ([`LookupReply::encode_datagram`]).
+//! A reply to n candidates is [`reply_bytes`]`(n)` long; the bare "too short" is no longer than
+//! any request, so that over UDP no reply need be longer than its request.
 
 mod candidates;
 mod reply;

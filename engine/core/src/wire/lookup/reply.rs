@@ -100,24 +100,6 @@ impl LookupReply {
         w.u32(crc);
     }
 
-    /// Appends the reply to a request that came as one datagram of `request_bytes`: the reply
-    /// itself, or a bare `TooShort` where that would be longer than the request was.
-    ///
-    /// # Panics
-    /// As [`LookupReply::encode`], and where `request_bytes` is less than any request has.
-    pub fn encode_datagram(&self, out: &mut Vec<u8>, request_bytes: usize) {
-        assert!(request_bytes >= REPLY_BYTES_MIN, "no request is that short");
-        let start = out.len();
-        if REPLY_BYTES_MIN + self.excluded.len() <= request_bytes {
-            self.encode(out);
-        } else {
-            let n = self.candidates as usize;
-            let bare = Self::nothing_excluded(self.query_id, LookupStatus::TooShort, n);
-            bare.encode(out);
-        }
-        assert!(out.len() - start <= request_bytes, "a reply longer than its request");
-    }
-
     /// Parses a whole message. Whether it fits a question is for the asker to check
     /// ([`crate::controller::check_reply`]).
     pub fn parse(bytes: &[u8]) -> Result<Self, LookupError> {
