@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::schema::Schema;
-use bloomrf_netio::link::udp::{UdpConfig, UdpLink};
-use bloomrf_netio::{Burst, Link, LinkError, Waker};
+use bloomrf_netio::link::udp::{DropGauge, UdpConfig, UdpLink};
+use bloomrf_netio::{Burst, Link, LinkError, LinkStats, Waker};
 
 use crate::Ledger;
 use assemble::{AssembleStats, Assembler, Ended, Origin};
@@ -53,6 +53,9 @@ pub enum StorageError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A thread of its own.
+    #[error("storage node cannot start a thread: {0}")]
+    Thread(std::io::Error),
 }
 
 /// Counters of a storage node.
@@ -60,7 +63,7 @@ pub enum StorageError {
 pub struct StorageStats {
     /// Frames and gaps.
     pub assemble: AssembleStats,
-    /// Datagrams that the socket knows to be lost.
+    /// Datagrams that the link and the system know to be lost.
     pub dropped: u64,
     /// Batches stored.
     pub stored: u64,
@@ -117,7 +120,7 @@ impl StorageNode {
         let threads = [receiver, writer]
             .into_iter()
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|source| StorageError::Folder { folder: "threads".to_owned(), source })?;
+            .map_err(StorageError::Thread)?;
         Ok(StorageNode { address, shared, waker, threads })
     }
 
@@ -166,6 +169,7 @@ fn receive(
     });
     let started = Instant::now();
     let idle_ns = config.idle.as_nanos() as u64;
+    let (gauge, mut dropped_by_system, mut look_ns) = (link.drop_gauge(), 0, 0);
     let mut burst = Burst::new();
     let mut ended = Vec::new();
     while !shared.stop.load(Ordering::Relaxed) {
@@ -181,7 +185,14 @@ fn receive(
         if burst.is_empty() {
             assembler.on_tick(now_ns, idle_ns, &mut ended);
         }
-        let dropped = link.stats().dropped;
+        // A sender that waits for us leaves the socket empty: soon enough to look then.
+        if burst.is_empty() && now_ns >= look_ns {
+            let told = gauge.as_ref().and_then(DropGauge::read);
+            dropped_by_system = told.unwrap_or(dropped_by_system);
+            look_ns = now_ns + TICK.as_nanos() as u64;
+        }
+        let LinkStats { dropped, oversize, .. } = link.stats();
+        let dropped = dropped_by_system + dropped + oversize;
         {
             let mut stats = shared.stats.lock().unwrap_or_else(PoisonError::into_inner);
             stats.assemble = assembler.stats();
