@@ -15,8 +15,12 @@ pub const OPEN_BATCHES_MAX: usize = 2;
 pub const FRAMES_PER_BATCH_MAX: usize = 1 << 17;
 /// Records of one batch.
 pub const RECORDS_PER_BATCH_MAX: u64 = 1 << 26;
-/// Partials that a queue reserves at start: open, on their way to the sealer, and coming back.
-pub const PARTIALS_PER_QUEUE: usize = 16;
+/// Partials that a queue reserves at start: those of its open batches and of the stragglers of
+/// as many, one for every batch that the sealer works on, and four on their way. With fewer, a
+/// few batches that nobody closes would leave none for a healthy one. Only address space is
+/// reserved: the last one given back is the next one used, so that pages are touched as deep as
+/// the sealer is behind.
+pub const PARTIALS_PER_QUEUE: usize = 2 * OPEN_BATCHES_MAX + SEALING_BATCHES_MAX + 4;
 /// Events that a queue keeps room for; CLOSE frames are refused past half of it.
 pub const QUEUE_EVENTS_MAX: usize = 64;
 /// Forgotten batches that a queue remembers, to refuse what comes late.

@@ -12,6 +12,7 @@ mod truth;
 
 use bloomrf_engine::filter::{ColumnFlags, Filter};
 use bloomrf_engine::identity::{ClusterId, Fingerprint};
+use bloomrf_engine::limits::PARTIALS_PER_QUEUE;
 use bloomrf_engine::seal::{IncompleteReason, SealedBatch};
 use bloomrf_engine::wire::frame::encode_data;
 use bloomrf_kernels::RangePlan;
@@ -407,6 +408,29 @@ fn foreign_batches_cannot_stop_ingest() {
         ..CALM
     };
     run_worlds("foreign", faults, false);
+}
+
+#[test]
+fn batches_that_nobody_closes_leave_partials_for_a_healthy_one() {
+    let mut node = Node::new(1);
+    let (schema, mut chance) = (node.config.schema.clone(), Splitmix::new(1));
+    // All within the grace time: the sealer keeps the partial of each while it can.
+    for id in 1..=3 * PARTIALS_PER_QUEUE as u64 {
+        let unclosed = Batch::random(id, &schema, 1, &mut chance);
+        let lane = usize::from(unclosed.lanes[0].is_empty());
+        node.queues[0].on_datagram(&unclosed.data(&schema, lane, 0), id);
+        node.pump(id);
+    }
+    let healthy = Batch::random(1_000, &schema, 4, &mut chance);
+    for (lane, frames) in healthy.lanes.iter().enumerate() {
+        for sequence in 0..frames.len() {
+            node.queues[0].on_datagram(&healthy.data(&schema, lane, sequence), 100);
+        }
+    }
+    node.queues[0].on_datagram(&healthy.close(&schema, 0), 100);
+    node.pump(100);
+    assert!(node.sealed.contains_key(&1_000), "{:?}", node.incomplete);
+    assert_eq!(node.refused("busy"), 0);
 }
 
 #[test]
