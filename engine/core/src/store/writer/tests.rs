@@ -68,7 +68,7 @@ fn only_verified_batches_are_live() {
 fn reasons_of_a_range_are_those_of_its_ids() {
     let mut store = store(3, 1_000);
     for id in [u64::MAX, 2, 5, 7, 9, 11] {
-        store.insert(batch(id, 8));
+        store.insert(batch(id, 8)).unwrap();
     }
     store.judge(11, Verdict::Mismatch);
     store.judge(9, Verdict::Verified);
