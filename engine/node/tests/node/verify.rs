@@ -157,7 +157,7 @@ fn reordered_duplicated_and_wrong_queue_frames_are_verified() {
 
 #[test]
 fn a_third_open_batch_ends_the_oldest_and_ingest_goes_on() {
-    let mut world = World::start_with(|config| config.batch_idle_ms = 300);
+    let mut world = World::start_with(|config| config.batch_idle_ms = 1_000);
     let packets = packets(100, 1_000);
     for batch in 1..=4 {
         let frames = Frames::of(&world.schema, batch, &packets);

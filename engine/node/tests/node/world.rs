@@ -43,7 +43,7 @@ pub(crate) fn config(folder: &TempDir, scc: Option<SocketAddr>) -> Config {
         max_kib_per_column: 64,
         expected_records: 500,
         arena_bytes: 64 << 20,
-        batch_idle_ms: 2_000,
+        batch_idle_ms: 10_000,
         close_grace_ms: 300,
         // Debug builds on a busy machine: the tests are about answers, not about time.
         lookup_budget_us: 1_000_000,

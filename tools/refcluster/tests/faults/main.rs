@@ -10,6 +10,7 @@ mod relay;
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,7 @@ use bloomrf_refcluster::{
     BroadcastConfig, Broadcaster, Fate, Ledger, Pace, Scc, SccConfig, StorageConfig, StorageNode,
 };
 
-use relay::{Chance, Harm, Relay};
+use relay::{Chance, Harm, Relay, Sent};
 
 const CLUSTER: ClusterId = ClusterId(0xfa17);
 const BATCH_RECORDS: u64 = 240;
@@ -42,6 +43,7 @@ struct World {
     ledger: Arc<Ledger>,
     schema: Arc<Schema>,
     folder: tempfile::TempDir,
+    sent: Arc<Sent>,
 }
 
 impl World {
@@ -81,7 +83,15 @@ impl World {
             ..Config::default()
         })
         .unwrap();
-        let world = World { node: Arc::new(node), scc, storage, ledger, schema, folder };
+        let world = World {
+            node: Arc::new(node),
+            scc,
+            storage,
+            ledger,
+            schema,
+            folder,
+            sent: Arc::default(),
+        };
         wait_until("the node to connect", || world.scc.connections() > 0);
         world
     }
@@ -108,12 +118,21 @@ impl World {
                 packet(chance).encode(&mut record);
                 broadcaster.push(&record).unwrap();
             }
+            wait_until("both receivers to take what was sent", || self.is_taken());
             let patience = Instant::now() + Duration::from_millis(60);
             while self.done() == done_before && Instant::now() < patience {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
         broadcaster.finish().unwrap();
+    }
+
+    /// Whether both receivers have seen every frame sent so far.
+    fn is_taken(&self) -> bool {
+        let node = self.node.status().ingest.frames_in;
+        let storage = self.storage.stats().assemble.frames;
+        node == self.sent.node.load(Ordering::Relaxed)
+            && storage == self.sent.storage.load(Ordering::Relaxed)
     }
 
     /// Batches that the node is done with.
@@ -230,7 +249,9 @@ fn run(hash: HashAlgorithm, chance: &mut Chance) {
     let targets = (world.node.ports().ingest, world.storage.address());
     let record_bytes = world.schema.record_bytes();
     let relay_seed = chance.below(1 << 32);
-    let relay = |harm| Relay::new(targets, record_bytes, harm, relay_seed, damaged.clone());
+    let relay = |harm| {
+        Relay::new(targets, record_bytes, harm, relay_seed, damaged.clone(), world.sent.clone())
+    };
     world.broadcast(1, FAULTY_BATCHES, hash, relay(Harm::All), chance);
     // What was lost must not hold up what comes after it.
     let clean_first = FAULTY_BATCHES + 1;
@@ -280,7 +301,8 @@ fn deleted_batches_are_no_longer_excluded() {
     let mut chance = Chance::new(seed());
     let targets = (world.node.ports().ingest, world.storage.address());
     let damaged = Arc::new(Mutex::new(BTreeSet::new()));
-    let relay = Relay::new(targets, world.schema.record_bytes(), Harm::None, 1, damaged);
+    let (bytes, sent) = (world.schema.record_bytes(), world.sent.clone());
+    let relay = Relay::new(targets, bytes, Harm::None, 1, damaged, sent);
     world.broadcast(1, 4, HashAlgorithm::Xxh3, relay, &mut chance);
     wait_until("four verified batches", || world.node.status().store.verified == 4);
     world.ledger.delete(&[2, 3]);

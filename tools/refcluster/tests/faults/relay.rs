@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bloomrf_engine::identity::{BatchId, ClusterId};
@@ -51,6 +52,14 @@ pub(crate) struct Relay {
     mute: BTreeSet<BatchId>,
     seen: BTreeSet<BatchId>,
     damaged: Arc<Mutex<BTreeSet<BatchId>>>,
+    sent: Arc<Sent>,
+}
+
+/// Frames passed on so far: a sender that outruns a receiver's socket loses frames by itself.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) node: AtomicU64,
+    pub(crate) storage: AtomicU64,
 }
 
 impl Relay {
@@ -60,6 +69,7 @@ impl Relay {
         harm: Harm,
         seed: u64,
         damaged: Arc<Mutex<BTreeSet<BatchId>>>,
+        sent: Arc<Sent>,
     ) -> Self {
         Relay {
             node: (0..6).map(|_| UdpSender::connect(&[node]).unwrap()).collect(),
@@ -71,6 +81,7 @@ impl Relay {
             mute: BTreeSet::new(),
             seen: BTreeSet::new(),
             damaged,
+            sent,
         }
     }
 
@@ -82,7 +93,9 @@ impl Relay {
         } else {
             usize::from(lane) % self.node.len()
         };
-        self.node[socket].send(frame)
+        self.node[socket].send(frame)?;
+        self.sent.node.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     fn harm_frame(&mut self, lane: u8, frame: &[u8]) -> Result<(), LinkError> {
@@ -157,6 +170,7 @@ impl Relay {
 impl FrameSink for Relay {
     fn send(&mut self, lane: u8, frame: &[u8]) -> Result<(), LinkError> {
         self.storage.send(frame)?;
+        self.sent.storage.fetch_add(1, Ordering::Relaxed);
         if self.harm == Harm::None {
             return self.pass_on(lane, frame);
         }
