@@ -31,16 +31,22 @@ pub struct Rate {
 
 /// How far the sender may be ahead.
 pub struct Window {
-    /// Per receiver: frames seen so far, lost ones included as far as it knows.
-    frames: Vec<Progress>,
+    /// Frames seen, lost ones included as far as known; one per receiver.
+    frames: Vec<Gauge>,
     frames_ahead_max: u64,
     /// Batches that the node is done with, sealed or given up.
-    batches: Option<Progress>,
+    batches: Option<Gauge>,
     batches_ahead_max: u64,
     stall: Duration,
-    /// Frames given up as lost, one number per receiver.
-    forgiven: Vec<u64>,
-    batches_forgiven: u64,
+}
+
+/// A receiver's counter with what was last read of it: a reading may cost more than a frame, so
+/// it is taken only when the last one no longer allows to send.
+struct Gauge {
+    read: Progress,
+    known: u64,
+    /// Given up as lost.
+    forgiven: u64,
 }
 
 impl fmt::Debug for Window {
@@ -48,7 +54,6 @@ impl fmt::Debug for Window {
         f.debug_struct("Window")
             .field("frames_ahead_max", &self.frames_ahead_max)
             .field("batches_ahead_max", &self.batches_ahead_max)
-            .field("forgiven", &self.forgiven)
             .finish_non_exhaustive()
     }
 }
@@ -75,13 +80,11 @@ impl Pace {
         stall: Duration,
     ) -> Self {
         Pace::Window(Window {
-            forgiven: vec![0; frames.len()],
-            frames,
+            frames: frames.into_iter().map(Gauge::new).collect(),
             frames_ahead_max,
-            batches,
+            batches: batches.map(Gauge::new),
             batches_ahead_max: 1,
             stall,
-            batches_forgiven: 0,
         })
     }
 
@@ -119,50 +122,44 @@ impl Rate {
 
 impl Window {
     fn wait_frames(&mut self, sent: u64) {
-        for (progress, forgiven) in self.frames.iter().zip(&mut self.forgiven) {
-            if let Some(lost) =
-                wait_until(progress, sent, *forgiven, self.frames_ahead_max, self.stall)
-            {
-                *forgiven += lost;
-            }
+        for gauge in &mut self.frames {
+            gauge.wait_until_near(sent, self.frames_ahead_max, self.stall);
         }
     }
 
     fn wait_batches(&mut self, closed: u64) {
-        let Some(progress) = &self.batches else { return };
-        let forgiven = self.batches_forgiven;
-        if let Some(lost) =
-            wait_until(progress, closed, forgiven, self.batches_ahead_max, self.stall)
-        {
-            self.batches_forgiven += lost;
+        if let Some(gauge) = &mut self.batches {
+            gauge.wait_until_near(closed, self.batches_ahead_max, self.stall);
         }
     }
 }
 
-/// Waits until `progress + forgiven` is at most `ahead_max` behind `sent`; after a stall returns
-/// how much to forgive.
-fn wait_until(
-    progress: &Progress,
-    sent: u64,
-    forgiven: u64,
-    ahead_max: u64,
-    stall: Duration,
-) -> Option<u64> {
-    let mut last = progress();
-    let mut moved = Instant::now();
-    loop {
-        let behind = sent.saturating_sub(last + forgiven);
-        if behind <= ahead_max {
-            return None;
-        }
-        if moved.elapsed() > stall {
-            return Some(behind);
-        }
-        // Not in a tight loop: receivers publish their counters only where nobody is reading them.
-        std::thread::sleep(SLEEP_MIN);
-        let now = progress();
-        if now != last {
-            (last, moved) = (now, Instant::now());
+impl Gauge {
+    fn new(read: Progress) -> Self {
+        Gauge { read, known: 0, forgiven: 0 }
+    }
+
+    /// Waits until the receiver is at most `ahead_max` behind `sent`; after a stall forgives it
+    /// what is missing.
+    fn wait_until_near(&mut self, sent: u64, ahead_max: u64, stall: Duration) {
+        let mut moved = Instant::now();
+        loop {
+            let behind = sent.saturating_sub(self.known + self.forgiven);
+            if behind <= ahead_max {
+                return;
+            }
+            let now = (self.read)();
+            if now != self.known {
+                (self.known, moved) = (now, Instant::now());
+                continue;
+            }
+            if moved.elapsed() > stall {
+                self.forgiven += behind;
+                return;
+            }
+            // Not in a tight loop: receivers publish their counters only where nobody is reading
+            // them.
+            std::thread::sleep(SLEEP_MIN);
         }
     }
 }
