@@ -98,7 +98,8 @@ pub enum Predicate {
 /// How the asker orders NaN. The node must be right under every reading that is left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FloatOrder {
-    /// Not stated: keep whatever could match under either.
+    /// Not stated: keep whatever could match under either, or with NaN below every number (as
+    /// some engines sort one whose sign bit is set).
     #[default]
     Unstated,
     /// IEEE 754: every comparison with NaN is false, `!=` true.

@@ -91,8 +91,8 @@ pub(super) const KEYS: &[Key] = &[
         name: "retain_batches",
         env: "FERMIHDI_BLOOMRF_RETAIN_BATCHES",
         unit: "batches",
-        limit: "1..=1048576",
-        apply: |c, v, _| set(&mut c.retain_batches, value::number(v, 1..=1 << 20)),
+        limit: "1..=65536",
+        apply: |c, v, _| set(&mut c.retain_batches, value::number(v, 1..=1 << 16)),
         show: |c| c.retain_batches.to_string(),
     },
     Key {

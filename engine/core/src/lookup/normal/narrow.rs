@@ -160,10 +160,12 @@ const ROUNDED_INTEGERS: f64 = 18_446_744_073_709_551_616.0;
 fn nan_may_match(op: CompareOp, negated: bool, order: FloatOrder) -> bool {
     let ieee = (op == CompareOp::Ne) != negated;
     let total = matches!(op, CompareOp::Ne | CompareOp::Gt | CompareOp::Ge) != negated;
+    // Some engines sort a NaN whose sign bit is set below all numbers.
+    let below = matches!(op, CompareOp::Ne | CompareOp::Lt | CompareOp::Le) != negated;
     match order {
         FloatOrder::Ieee => ieee,
         FloatOrder::Total => total,
-        FloatOrder::Unstated => ieee || total,
+        FloatOrder::Unstated => ieee || total || below,
     }
 }
 
