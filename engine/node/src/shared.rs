@@ -1,7 +1,7 @@
 //! What the threads of one node share. The responders touch only the snapshot reader, the clock
 //! and atomic counters; the store's lock is between sealer and control alone.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bloomrf_engine::env::Clock;
@@ -37,22 +37,46 @@ pub(crate) struct Shared {
     drops: SocketDrops,
 }
 
-/// What the system dropped before each socket: asked when somebody wants to know, remembered
-/// beyond the sockets' end.
+/// What the system dropped before each socket, remembered beyond the sockets' end. Cost: a pass
+/// over the tables of all sockets of the host, so at most one in `LOOK_NS`: a sender's window may
+/// ask for every frame.
 struct SocketDrops {
-    gauges: Vec<(DropGauge, AtomicU64)>,
+    gauges: Vec<DropGauge>,
     /// Losses of the whole host at the start.
     host_before: Option<u64>,
+    looked: Mutex<Looked>,
+}
+
+/// The last look at the system's tables.
+#[derive(Default)]
+struct Looked {
+    /// When another one is due, nanoseconds.
+    due_ns: u64,
+    /// Most that each gauge ever told.
+    told: Vec<u64>,
+    sum: u64,
 }
 
 impl SocketDrops {
     fn new(gauges: Vec<DropGauge>) -> Self {
-        let gauges = gauges.into_iter().map(|gauge| (gauge, AtomicU64::new(0))).collect();
-        SocketDrops { gauges, host_before: host_losses() }
+        let looked = Looked { told: vec![0; gauges.len()], ..Looked::default() };
+        SocketDrops { gauges, host_before: host_losses(), looked: Mutex::new(looked) }
     }
 
-    fn sum(&self) -> u64 {
-        let told = self.told();
+    fn sum(&self, now_ns: u64) -> u64 {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if now_ns >= looked.due_ns {
+            looked.due_ns = now_ns.saturating_add(LOOK_NS);
+            looked.sum = self.look(&mut looked.told);
+        }
+        looked.sum
+    }
+
+    fn look(&self, told: &mut [u64]) -> u64 {
+        for (told, gauge) in told.iter_mut().zip(&self.gauges) {
+            *told = gauge.read().unwrap_or(0).max(*told);
+        }
+        let told = told.iter().sum();
         if self.gauges.len() < 2 {
             return told;
         }
@@ -63,17 +87,10 @@ impl SocketDrops {
             _ => told,
         }
     }
-
-    fn told(&self) -> u64 {
-        self.gauges
-            .iter()
-            .map(|(gauge, last)| {
-                let now = gauge.read().unwrap_or(0);
-                last.fetch_max(now, Ordering::Relaxed).max(now)
-            })
-            .sum()
-    }
 }
+
+/// Shortest time between two looks at the system's tables, nanoseconds.
+const LOOK_NS: u64 = 10_000_000;
 
 impl Shared {
     /// Everything at its beginning.
@@ -124,7 +141,7 @@ impl Shared {
     pub(crate) fn moment(&self) -> Moment {
         Moment {
             queues: QueueCounters::sum(self.queues.iter().map(Arc::as_ref)),
-            socket_dropped: self.drops.sum(),
+            socket_dropped: self.drops.sum(self.clock.now_ns()),
             store: self.store().stats(),
             arena_bytes: self.config.arena_bytes,
         }
