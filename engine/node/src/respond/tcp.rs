@@ -2,9 +2,10 @@
 //!
 //! Hot path: no lock. Bounded in every way: connections, message length, memory of unfinished
 //! messages, and time (to begin a message, to finish it, to take a reply). One thread, one small
-//! runtime of its own, which nothing else can delay.
+//! runtime of its own, which nothing else can delay. Where all seats are taken, a newcomer gets
+//! the seat of whoever has asked nothing for longest: silence keeps nobody out.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use bloomrf_engine::limits::LOOKUP_BYTES_MAX;
 use bloomrf_engine::wire::lookup::{PREFIX_BYTES, message_bytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::LocalSet;
 use tokio::time::timeout;
 
@@ -36,8 +37,20 @@ pub(crate) struct TcpResponder {
 struct Desk {
     responder: RefCell<Responder>,
     shared: Arc<Shared>,
-    seats: Arc<Semaphore>,
+    /// Oldest first.
+    seats: RefCell<Vec<Rc<Seat>>>,
+    /// Questions so far.
+    questions: Cell<u64>,
     long_messages: Semaphore,
+}
+
+/// One connection's.
+#[derive(Default)]
+struct Seat {
+    /// Number of its last question; 0 before the first.
+    asked: Cell<u64>,
+    /// Somebody else gets the seat.
+    leave: Notify,
 }
 
 impl TcpResponder {
@@ -58,7 +71,8 @@ impl TcpResponder {
         let desk = Rc::new(Desk {
             responder: RefCell::new(Responder::new(Arc::clone(&self.shared))),
             shared: self.shared,
-            seats: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            seats: RefCell::new(Vec::with_capacity(CONNECTIONS_MAX)),
+            questions: Cell::new(0),
             long_messages: Semaphore::new(LONG_MESSAGES_MAX),
         });
         loop {
@@ -75,24 +89,40 @@ impl TcpResponder {
 }
 
 impl Desk {
-    /// Serves a connection in a task of its own, if there is a free seat; closes it otherwise.
+    /// Serves a connection in a task of its own.
     fn seat(self: Rc<Self>, stream: TcpStream) {
-        let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() else {
-            self.shared.metrics.lookup.refused(LookupRefusal::Connection);
-            return;
-        };
+        let seat = self.take_seat();
         tokio::task::spawn_local(async move {
-            let _seat = seat;
             self.shared.metrics.lookup.connections.inc();
-            if let Err(refusal) = self.converse(stream).await {
+            let outcome = tokio::select! {
+                () = seat.leave.notified() => Err(LookupRefusal::Connection),
+                outcome = self.converse(stream, &seat) => outcome,
+            };
+            if let Err(refusal) = outcome {
                 self.shared.metrics.lookup.refused(refusal);
             }
             self.shared.metrics.lookup.connections.dec();
         });
     }
 
+    /// A free seat, or that of the connection whose last question is the longest ago; among those
+    /// that never asked, the oldest.
+    fn take_seat(&self) -> Rc<Seat> {
+        let mut seats = self.seats.borrow_mut();
+        // The task of a connection that has ended holds its seat no more.
+        seats.retain(|seat| Rc::strong_count(seat) > 1);
+        if seats.len() == CONNECTIONS_MAX
+            && let Some((at, _)) = seats.iter().enumerate().min_by_key(|(_, seat)| seat.asked.get())
+        {
+            seats.remove(at).leave.notify_one();
+        }
+        let seat = Rc::new(Seat::default());
+        seats.push(Rc::clone(&seat));
+        seat
+    }
+
     /// Message after message, until the asker closes, dawdles or errs.
-    async fn converse(&self, mut stream: TcpStream) -> Result<(), LookupRefusal> {
+    async fn converse(&self, mut stream: TcpStream, seat: &Seat) -> Result<(), LookupRefusal> {
         let _ = stream.set_nodelay(true);
         let (mut message, mut reply) = (Vec::new(), Vec::new());
         loop {
@@ -108,6 +138,8 @@ impl Desk {
                 Ok(Ok(())) => {}
                 _ => return Err(LookupRefusal::Connection),
             }
+            self.questions.set(self.questions.get() + 1);
+            seat.asked.set(self.questions.get());
             {
                 let mut responder = self.responder.borrow_mut();
                 responder.answer(&message, LOOKUP_BYTES_MAX, &mut reply)?;

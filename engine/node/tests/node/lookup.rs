@@ -121,11 +121,21 @@ fn a_slow_or_idle_tcp_asker_keeps_nobody_else_waiting() {
 }
 
 #[test]
-fn connections_past_the_limit_are_closed_and_udp_goes_on() {
+fn silent_tcp_connections_past_the_limit_lose_their_seats_to_those_who_ask() {
     let world = World::start();
     let lookup = world.node.ports().lookup;
-    let streams: Vec<TcpStream> = (0..80).map(|_| TcpStream::connect(lookup).unwrap()).collect();
-    assert!(streams.iter().skip(64).all(is_closed));
+    let request = world.request(world.port_is(9), Candidates::List(vec![1]));
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes, false);
+    let mut regular = TcpStream::connect(lookup).unwrap();
+    assert_eq!(ask_tcp(&mut regular, &bytes).no_filter, 1);
+    let silent: Vec<TcpStream> = (0..80).map(|_| TcpStream::connect(lookup).unwrap()).collect();
+    let mut newcomer = TcpStream::connect(lookup).unwrap();
+    for asker in [&mut newcomer, &mut regular] {
+        assert_eq!(ask_tcp(asker, &bytes).no_filter, 1);
+    }
+    // 64 seats: both askers and the youngest 62.
+    assert!(silent.iter().take(80 - 62).all(is_closed));
     assert_eq!(world.ask(world.port_is(9), &[1]).no_filter, 1);
 }
 
