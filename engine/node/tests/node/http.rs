@@ -185,3 +185,25 @@ fn wrong_requests_get_a_clear_error_as_json() {
         assert!(error["error"].as_str().unwrap().contains(part), "{path}: {body}");
     }
 }
+
+#[test]
+fn clients_that_dawdle_do_not_keep_a_health_check_out() {
+    let world = World::start();
+    let http = world.node.ports().http;
+    let mut slow: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(http).unwrap()).collect();
+    // Half a request, and requests without end whose answers nobody reads.
+    slow.iter_mut().step_by(2).for_each(|stream| stream.write_all(b"GET / HTT").unwrap());
+    for stream in slow.iter_mut().skip(1).step_by(2) {
+        stream.set_nonblocking(true).unwrap();
+        let asked = b"GET /metrics HTTP/1.1\r\nHost: node\r\n\r\n".repeat(1_000);
+        let _ = stream.write(&asked);
+    }
+    let (done, answer) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| done.send(get(&world, "/healthz")));
+        let answer = answer.recv_timeout(std::time::Duration::from_secs(20));
+        // Lets go of the seats, or a failure would wait for the other thread.
+        drop(slow);
+        assert_eq!(answer, Ok((200, "ok\n".to_owned())));
+    });
+}
