@@ -7,6 +7,8 @@ use bloomrf_netio::capture::{Capture, CaptureError};
 use bloomrf_netio::parse::Trouble;
 use bloomrf_node::packet::{self, PacketCounts};
 
+use crate::signals::Stop;
+
 /// A capture being read.
 pub(crate) struct Intake {
     capture: Capture,
@@ -76,11 +78,12 @@ impl IntakeCounts {
     }
 }
 
-/// Counts packets without looking into them; the error of a file that is no capture.
-pub(crate) fn count_packets(path: &Path) -> Result<u64, CaptureError> {
+/// Counts packets without looking into them, until a signal comes; the error of a file that is no
+/// capture.
+pub(crate) fn count_packets(path: &Path, stop: &Stop) -> Result<u64, CaptureError> {
     let mut capture = Capture::open(path)?;
     let mut packets = 0;
-    while capture.next_packet().is_some() {
+    while !stop.is_set() && capture.next_packet().is_some() {
         packets += 1;
     }
     Ok(packets)

@@ -19,7 +19,7 @@ use crate::address::HTTP_PORT;
 use crate::args::LookupArgs;
 use crate::batch_ids::{BatchIds, compact};
 use crate::http::{HttpError, fetch_json};
-use crate::outcome::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome, print};
 
 /// What all parts of one question came to.
 #[derive(Debug, Default)]
@@ -57,11 +57,10 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
     })?;
     let excluded: std::collections::HashSet<BatchId> = answer.excluded.iter().copied().collect();
     let kept: Vec<BatchId> = ids.iter().copied().filter(|id| !excluded.contains(id)).collect();
-    if args.json {
-        println!("{:#}", to_json(&args.text, &answer, &kept));
-    } else {
-        print_text(&answer, &kept);
-    }
+    print(&match args.json {
+        true => format!("{:#}\n", to_json(&args.text, &answer, &kept)),
+        false => to_text(&answer, &kept),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,12 +95,12 @@ fn ask_all(
     Ok(answer)
 }
 
-fn print_text(answer: &Answer, kept: &[BatchId]) {
-    println!("excluded: {}", compact(&answer.excluded, PARTS_MAX));
-    println!("to read:  {}", compact(kept, PARTS_MAX));
-    println!(
-        "{} of {} batches excluded ({} by zone map, {} by filter), {} without a filter, {} us \
-         in the node",
+fn to_text(answer: &Answer, kept: &[BatchId]) -> String {
+    let mut text = format!(
+        "excluded: {}\nto read:  {}\n{} of {} batches excluded ({} by zone map, {} by filter), \
+         {} without a filter, {} us in the node\n",
+        compact(&answer.excluded, PARTS_MAX),
+        compact(kept, PARTS_MAX),
         answer.excluded.len(),
         answer.candidates,
         answer.excluded_zone_map,
@@ -110,8 +109,9 @@ fn print_text(answer: &Answer, kept: &[BatchId]) {
         answer.micros
     );
     if answer.timed_out {
-        println!("the node ran out of time: the rest reads \"found\"");
+        text.push_str("the node ran out of time: the rest reads \"found\"\n");
     }
+    text
 }
 
 fn to_json(text: &str, answer: &Answer, kept: &[BatchId]) -> Value {
@@ -136,10 +136,12 @@ fn explain(args: &LookupArgs, http: SocketAddr, timeout: Duration) -> Outcome {
     };
     let query = [("where", args.text.as_str()), ("batches", batches.as_str())];
     let page = fetch_json(http, "/explain", &query, timeout).map_err(http_error)?;
-    if args.json {
-        println!("{page:#}");
-        return Ok(ExitCode::SUCCESS);
-    }
+    print(&if args.json { format!("{page:#}\n") } else { explained(&page) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page `/explain` as text.
+fn explained(page: &Value) -> String {
     let text = |value: &Value, key: &str| -> String {
         match value.get(key) {
             Some(Value::String(text)) => text.clone(),
@@ -150,26 +152,28 @@ fn explain(args: &LookupArgs, http: SocketAddr, timeout: Duration) -> Outcome {
     let list = |value: &Value, key: &str| -> Vec<Value> {
         value.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
     };
-    println!("where {}", text(&page, "where"));
-    for batch in list(&page, "batches") {
+    let mut lines = vec![format!("where {}", text(page, "where"))];
+    for batch in list(page, "batches") {
         let reason = text(&batch, "reason");
         let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
-        println!("batch {:>6}  {}{reason}", text(&batch, "id"), text(&batch, "outcome"));
+        let (id, outcome) = (text(&batch, "id"), text(&batch, "outcome"));
+        lines.push(format!("batch {id:>6}  {outcome}{reason}"));
         for leaf in list(&batch, "leaves") {
             let may_match = leaf.get("may_match").and_then(Value::as_bool).unwrap_or(true);
             let verdict = if may_match { "may match" } else { "excluded" };
-            println!("    {verdict:<9}  {}  ({})", text(&leaf, "leaf"), text(&leaf, "by"));
+            let (leaf, by) = (text(&leaf, "leaf"), text(&leaf, "by"));
+            lines.push(format!("    {verdict:<9}  {leaf}  ({by})"));
         }
     }
-    println!(
-        "{} candidates, {} evaluated, {} excluded by zone map, {} by filter, {} us in the node",
-        text(&page, "candidates"),
-        text(&page, "evaluated"),
-        text(&page, "excluded_zone_map"),
-        text(&page, "excluded_filter"),
-        text(&page, "micros")
-    );
-    Ok(ExitCode::SUCCESS)
+    lines.push(format!(
+        "{} candidates, {} evaluated, {} excluded by zone map, {} by filter, {} us in the node\n",
+        text(page, "candidates"),
+        text(page, "evaluated"),
+        text(page, "excluded_zone_map"),
+        text(page, "excluded_filter"),
+        text(page, "micros")
+    ));
+    lines.join("\n")
 }
 
 /// Ids of all batches that the node holds, ascending.

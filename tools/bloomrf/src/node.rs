@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use bloomrf_node::{Config, Node, StartError, config};
 
 use crate::args::{CheckConfigArgs, NodeArgs};
-use crate::outcome::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome, print};
 use crate::signals::Stop;
 
 pub(crate) fn run(args: &NodeArgs) -> Outcome {
@@ -33,6 +33,6 @@ pub(crate) fn run(args: &NodeArgs) -> Outcome {
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
     let text = config::check_config(args.node.config.as_deref(), std::env::vars_os(), args.json)
         .map_err(CommandError::misused)?;
-    print!("{text}");
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! How a command ends: 0 done, 1 failed, 2 misused or bad input.
 
 use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Why a command did not do what was asked.
@@ -24,7 +25,7 @@ impl CommandError {
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         let (Self::Failed(reason) | Self::Misused(reason)) = self;
-        eprintln!("error: {reason}");
+        complain("error", reason);
         ExitCode::from(match self {
             Self::Failed(_) => 1,
             Self::Misused(_) => 2,
@@ -34,3 +35,17 @@ impl CommandError {
 
 /// Of every command.
 pub(crate) type Outcome = Result<ExitCode, CommandError>;
+
+/// Prints `text` on standard output. A reader that has seen enough (`| head`) is no failure.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|e| CommandError::failed(format!("standard output: {e}"))),
+    }
+}
+
+/// One line on standard error, if anybody listens there.
+pub(crate) fn complain(kind: &str, text: impl Display) {
+    let _ = writeln!(io::stderr(), "{kind}: {text}");
+}

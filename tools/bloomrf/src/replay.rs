@@ -11,7 +11,7 @@ use bloomrf_refcluster::{BroadcastConfig, Broadcaster, Pace};
 
 use crate::args::{Hash, ReplayArgs};
 use crate::intake::Intake;
-use crate::outcome::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome, complain, print};
 use crate::progress;
 use crate::signals::Stop;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
             bar.set_position(broadcaster.totals().records);
         }
         for remark in intake.counts().remarks() {
-            bar.suspend(|| eprintln!("note: {remark}"));
+            bar.suspend(|| complain("note", remark));
         }
         // An empty capture would loop without sending anything.
         if !args.repeat || stop.is_set() || intake.counts().packets.packets() == 0 {
@@ -52,14 +52,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     let totals = broadcaster.finish().map_err(CommandError::failed)?;
     bar.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
-    println!(
-        "{} records in {} batches ({} frames, {} bytes) in {:.2} s: {:.0} records/s",
+    print(&format!(
+        "{} records in {} batches ({} frames, {} bytes) in {:.2} s: {:.0} records/s\n",
         totals.records,
         totals.batches,
         totals.frames,
         totals.bytes,
         seconds,
         totals.records as f64 / seconds.max(1e-9)
-    );
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -44,7 +44,8 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         .tempdir()
         .map_err(|e| CommandError::failed(format!("temporary folder: {e}")))?;
     let capture = capture_path(args, folder.path())?;
-    let packets = count_packets(&capture).map_err(CommandError::misused)?;
+    let packets = count_packets(&capture, &stop).map_err(CommandError::misused)?;
+    stop.check()?;
     let mut report = Report::new(args, packets);
     if packets == 0 {
         report.say_no_packets(&capture)?;
@@ -75,6 +76,14 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
 
 fn capture_path(args: &DemoArgs, folder: &Path) -> Result<PathBuf, CommandError> {
     if let Some(path) = &args.pcap {
+        // Counted first, then sent: what can be read once only would not be there a second time.
+        if path.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir()) {
+            return Err(CommandError::misused(format!(
+                "{}: not a capture that can be read twice, as the demo does: expected a file, \
+                 not a pipe or device",
+                path.display()
+            )));
+        }
         return Ok(path.clone());
     }
     let path = folder.join("synthetic.pcap");

@@ -11,3 +11,4 @@ mod ideal;
 mod lookup;
 mod node;
 mod replay;
+mod surroundings;

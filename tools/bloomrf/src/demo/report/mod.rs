@@ -4,7 +4,6 @@ mod json;
 mod table;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,7 +16,7 @@ use super::ingest::Ingested;
 use super::questions::{Class, Shape};
 use crate::args::DemoArgs;
 use crate::intake::IntakeCounts;
-use crate::outcome::CommandError;
+use crate::outcome::{CommandError, complain, print};
 
 /// Batches that were sent and are not usable.
 #[derive(Clone, Debug, Default)]
@@ -127,7 +126,7 @@ impl Report {
     /// Prints everything on standard output.
     pub(crate) fn print(&self) -> Result<(), CommandError> {
         let text = if self.json { format!("{:#}\n", self.to_json()) } else { self.to_table() };
-        write_out(&text)
+        print(&text)
     }
 
     /// For a capture that can be read and holds nothing.
@@ -135,17 +134,17 @@ impl Report {
         if self.json {
             return self.print();
         }
-        write_out(&format!("{}: no packets in this capture, nothing to do\n", capture.display()))
+        print(&format!("{}: no packets in this capture, nothing to do\n", capture.display()))
     }
 
     /// Done only with zero false negatives, and with something verified.
     pub(crate) fn exit_code(&self) -> ExitCode {
         let nothing_verified = self.batches > 0 && self.status.store.verified == 0;
         if nothing_verified {
-            eprintln!("error: no batch was verified, nothing could be excluded");
+            complain("error", "no batch was verified, nothing could be excluded");
         }
         if self.sums.false_negatives > 0 {
-            eprintln!("error: {} false negatives", self.sums.false_negatives);
+            complain("error", format!("{} false negatives", self.sums.false_negatives));
         }
         ExitCode::from(u8::from(nothing_verified || self.sums.false_negatives > 0))
     }
@@ -173,13 +172,4 @@ impl Report {
 /// In percent.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
-}
-
-fn write_out(text: &str) -> Result<(), CommandError> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough (`| head`).
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|e| CommandError::failed(format!("standard output: {e}"))),
-    }
 }
