@@ -3,10 +3,13 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use bloomrf_engine::identity::ClusterId;
+use bloomrf_engine::query::Batches;
+use bloomrf_engine::verify::HashAlgorithm;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::address;
-use crate::batch_ids::BatchIds;
+use crate::batch_ids;
 
 /// The operator's binary of the BloomRF filter node: which batches cannot possibly match?
 #[derive(Debug, Parser)]
@@ -127,18 +130,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) first_batch: u64,
     /// Cluster id, up to 32 hexadecimal digits.
-    #[arg(long, value_name = "HEX", default_value = "0", value_parser = cluster)]
-    pub(crate) cluster: u128,
-    /// Elected chain hash.
-    #[arg(long, value_enum, default_value_t = Hash::Xxh3)]
-    pub(crate) hash: Hash,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Hash {
-    Xxh3,
-    Blake3,
-    Sha256,
+    #[arg(long, value_name = "HEX", default_value = "0")]
+    pub(crate) cluster: ClusterId,
+    /// Elected chain hash: xxh3, blake3 or sha256.
+    #[arg(long, value_name = "NAME", default_value_t = HashAlgorithm::Xxh3)]
+    pub(crate) hash: HashAlgorithm,
 }
 
 #[derive(Debug, Args)]
@@ -150,8 +146,8 @@ pub(crate) struct LookupArgs {
     #[arg(long = "where", value_name = "TEXT")]
     pub(crate) text: String,
     /// Batches to ask about: all, 7, 1-100, or several with commas between.
-    #[arg(long, value_name = "IDS", default_value = "all")]
-    pub(crate) batches: BatchIds,
+    #[arg(long, value_name = "IDS", default_value = "all", value_parser = batch_ids::parse)]
+    pub(crate) batches: Batches,
     /// Say for every batch what excluded it, or why nothing did.
     #[arg(long)]
     pub(crate) explain: bool,
@@ -173,14 +169,8 @@ pub(crate) struct LookupArgs {
     #[arg(long, value_name = "ADDR", value_parser = address::http)]
     pub(crate) http: Option<SocketAddr>,
     /// Cluster id, up to 32 hexadecimal digits.
-    #[arg(long, value_name = "HEX", default_value = "0", value_parser = cluster)]
-    pub(crate) cluster: u128,
-}
-
-fn cluster(text: &str) -> Result<u128, String> {
-    let digits = text.replace('-', "");
-    u128::from_str_radix(&digits, 16)
-        .map_err(|_| "expected a cluster id of up to 32 hexadecimal digits".to_owned())
+    #[arg(long, value_name = "HEX", default_value = "0")]
+    pub(crate) cluster: ClusterId,
 }
 
 fn rate(text: &str) -> Result<f64, String> {
@@ -250,13 +240,5 @@ mod tests {
         for wrong in ["", "/s", "0", "-1", "fast", "inf", "NaN"] {
             assert!(rate(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn cluster_ids_are_hexadecimal() {
-        assert_eq!(cluster("ff"), Ok(255));
-        assert_eq!(cluster("00000000-0000-0000-0000-0000000000ff"), Ok(255));
-        assert!(cluster("xyz").is_err());
-        assert!(cluster(&"f".repeat(33)).is_err());
     }
 }

@@ -1,46 +1,14 @@
 //! Batch ids on the command line and in output: `all`, `7`, `1-100`, `3,5,9-12`.
 
-use std::str::FromStr;
-
 use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::query::{Batches, BatchesError};
 
-/// Batches that a person names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum BatchIds {
-    /// Every batch that the node holds.
-    All,
-    /// These, in this order.
-    Ids(Vec<BatchId>),
-}
+/// Most batches that one command line may name.
+const BATCHES_MAX: usize = 10_000_000;
 
-/// Most ids that one command line may name.
-const IDS_MAX: u64 = 10_000_000;
-
-impl FromStr for BatchIds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim() == "all" {
-            return Ok(BatchIds::All);
-        }
-        let wrong = |part: &str| {
-            format!("{part:?}: expected all, an id such as 7, or a range such as 1-100")
-        };
-        let mut ids = Vec::new();
-        for part in text.split(',').map(str::trim) {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let first: BatchId = first.trim().parse().map_err(|_| wrong(part))?;
-            let last: BatchId = last.trim().parse().map_err(|_| wrong(part))?;
-            if first > last {
-                return Err(wrong(part));
-            }
-            if last - first >= IDS_MAX - ids.len() as u64 {
-                return Err(format!("at most {IDS_MAX} batches at once"));
-            }
-            ids.extend(first..=last);
-        }
-        Ok(BatchIds::Ids(ids))
-    }
+/// Reads an argument.
+pub(crate) fn parse(text: &str) -> Result<Batches, BatchesError> {
+    Batches::parse(text, BATCHES_MAX)
 }
 
 /// Writes ids compactly, runs as ranges; at most `parts_max` parts, then how many are left out.
@@ -77,20 +45,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_read_in_the_order_given() {
-        assert_eq!("all".parse(), Ok(BatchIds::All));
-        assert_eq!("3, 1-2".parse(), Ok(BatchIds::Ids(vec![3, 1, 2])));
-        for wrong in ["", "x", "2-1", "1-", "0-18446744073709551615", "1,,2"] {
-            assert!(wrong.parse::<BatchIds>().is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn what_is_written_compactly_reads_back() {
         let ids = vec![1, 2, 3, 7, 9, 10, u64::MAX];
         let text = compact(&ids, 100);
         assert_eq!(text, "1-3,7,9-10,18446744073709551615");
-        assert_eq!(text.parse(), Ok(BatchIds::Ids(ids.clone())));
+        assert_eq!(parse(&text), Ok(Batches::Ids(ids.clone())));
         assert_eq!(compact(&ids, 2), "1-3,7, ... (3 more)");
         assert_eq!(compact(&[], 2), "none");
     }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use bloomrf_engine::controller::Unusable;
-use bloomrf_engine::identity::{BatchId, ClusterId};
+use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::limits::CANDIDATES_MAX;
 use bloomrf_engine::predicate::{FloatOrder, Predicate};
-use bloomrf_engine::query::parse_where;
+use bloomrf_engine::query::{Batches, parse_where};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
 use bloomrf_refcluster::scc::{Via, ask};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::address::HTTP_PORT;
 use crate::args::LookupArgs;
-use crate::batch_ids::{BatchIds, compact};
+use crate::batch_ids::compact;
 use crate::http::{HttpError, fetch_json};
 use crate::outcome::{CommandError, Outcome, print};
 
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
         return explain(args, http, timeout);
     }
     let ids = match &args.batches {
-        BatchIds::Ids(ids) => ids.clone(),
-        BatchIds::All => held_batches(http, timeout).map_err(http_error)?,
+        Batches::Ids(ids) => ids.clone(),
+        Batches::All => held_batches(http, timeout).map_err(http_error)?,
     };
     let answer = ask_all(args, &schema, &predicate, &ids, timeout).map_err(|doubt| {
         CommandError::failed(format!(
@@ -77,7 +77,7 @@ fn ask_all(
     for (part, ids) in ids.chunks(CANDIDATES_MAX).enumerate() {
         let request = LookupRequest {
             query_id: (u64::from(std::process::id()) << 32) + part as u64,
-            cluster: ClusterId(args.cluster),
+            cluster: args.cluster,
             fingerprint: schema.fingerprint(),
             budget_us: 0,
             float_order: FloatOrder::Unstated,
@@ -131,8 +131,8 @@ fn to_json(text: &str, answer: &Answer, kept: &[BatchId]) -> Value {
 
 fn explain(args: &LookupArgs, http: SocketAddr, timeout: Duration) -> Outcome {
     let batches = match &args.batches {
-        BatchIds::All => "all".to_owned(),
-        BatchIds::Ids(ids) => compact(ids, usize::MAX),
+        Batches::All => "all".to_owned(),
+        Batches::Ids(ids) => compact(ids, usize::MAX),
     };
     let query = [("where", args.text.as_str()), ("batches", batches.as_str())];
     let page = fetch_json(http, "/explain", &query, timeout).map_err(http_error)?;

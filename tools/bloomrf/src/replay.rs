@@ -4,12 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::schema::Schema;
-use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_refcluster::{BroadcastConfig, Broadcaster, Pace};
 
-use crate::args::{Hash, ReplayArgs};
+use crate::args::ReplayArgs;
 use crate::intake::Intake;
 use crate::outcome::{CommandError, Outcome, complain, print};
 use crate::progress;
@@ -19,15 +17,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     let schema = Arc::new(Schema::packet());
     // Opened first: a file that is no capture is the caller's mistake.
     let mut intake = Intake::open(&args.file, &schema).map_err(CommandError::misused)?;
-    let mut config = BroadcastConfig::new(ClusterId(args.cluster), schema.clone());
+    let mut config = BroadcastConfig::new(args.cluster, schema.clone());
     config.batch_records = args.batch_records;
     config.lanes = args.lanes;
     config.first_batch = args.first_batch;
-    config.hash = match args.hash {
-        Hash::Xxh3 => HashAlgorithm::Xxh3,
-        Hash::Blake3 => HashAlgorithm::Blake3,
-        Hash::Sha256 => HashAlgorithm::Sha256,
-    };
+    config.hash = args.hash;
     let pace = args.rate.map_or(Pace::Free, Pace::rate);
     let mut broadcaster =
         Broadcaster::connect(config, &args.to, pace).map_err(CommandError::failed)?;

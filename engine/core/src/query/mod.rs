@@ -1,4 +1,6 @@
-//! WHERE text to [`Predicate`], by the `sqlparser` crate. Unsupported SQL is an error that names
+//! What people write: WHERE text to [`Predicate`], and which [`Batches`] to ask about.
+//!
+//! WHERE text is read by the `sqlparser` crate. Unsupported SQL is an error that names
 //! the part. `host`, `net` and `port` are sugar for source OR destination of the schema `packet`.
 //!
 //! Literals are typed by the column they stand beside and stay as exact as they were written: an
@@ -9,6 +11,7 @@
 //! parser's recursion limit; a hostile text ends in an error, never in a stack overflow.
 
 mod address;
+mod batches;
 mod convert;
 mod error;
 mod literal;
@@ -18,6 +21,7 @@ mod sugar;
 mod text;
 mod time;
 
+pub use batches::{Batches, BatchesError};
 pub use error::QueryError;
 
 use crate::predicate::Predicate;

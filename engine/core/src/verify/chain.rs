@@ -6,6 +6,9 @@
 //!
 //! Cost: one pass of H over every payload, and one H of 64 bytes per frame. No allocation.
 
+use std::fmt;
+use std::str::FromStr;
+
 use sha2::Digest as _;
 
 use crate::identity::{BatchId, ClusterId, Fingerprint};
@@ -33,6 +36,29 @@ pub struct BatchHash {
     pub algorithm: HashAlgorithm,
     /// Its value.
     pub digest: Digest,
+}
+
+/// A chain hash that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected xxh3, blake3 or sha256")]
+pub struct HashNameError;
+
+impl fmt::Display for HashAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Xxh3 => "xxh3",
+            Self::Blake3 => "blake3",
+            Self::Sha256 => "sha256",
+        })
+    }
+}
+
+impl FromStr for HashAlgorithm {
+    type Err = HashNameError;
+
+    fn from_str(text: &str) -> Result<Self, HashNameError> {
+        Self::ALL.into_iter().find(|a| a.to_string() == text).ok_or(HashNameError)
+    }
 }
 
 impl HashAlgorithm {

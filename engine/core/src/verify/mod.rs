@@ -3,5 +3,5 @@
 mod chain;
 mod session;
 
-pub use chain::{BatchHash, ChainHasher, Digest, HashAlgorithm, frame_digest};
+pub use chain::{BatchHash, ChainHasher, Digest, HashAlgorithm, HashNameError, frame_digest};
 pub use session::{Session, SessionConfig, SessionEvent};

@@ -164,7 +164,7 @@ pub(super) const KEYS: &[Key] = &[
         env: "BLOOMRF_CLUSTER",
         unit: "cluster id",
         limit: "up to 32 hex digits; dashes do not count",
-        apply: |c, v, _| set(&mut c.cluster, value::cluster(v)),
+        apply: |c, v, _| set(&mut c.cluster, value::parsed(v)),
         show: |c| c.cluster.to_string(),
     },
     Key {
@@ -188,8 +188,8 @@ pub(super) const KEYS: &[Key] = &[
         env: "BLOOMRF_CHAIN_HASH",
         unit: "name",
         limit: "xxh3, blake3 or sha256",
-        apply: |c, v, _| set(&mut c.chain_hash, value::chain_hash(v)),
-        show: |c| value::show_chain_hash(c.chain_hash).to_owned(),
+        apply: |c, v, _| set(&mut c.chain_hash, value::parsed(v)),
+        show: |c| c.chain_hash.to_string(),
     },
     Key {
         name: "link",

@@ -4,9 +4,6 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use bloomrf_engine::identity::ClusterId;
-use bloomrf_engine::verify::HashAlgorithm;
-
 /// What was expected instead; becomes part of the error.
 pub(super) type Expected = String;
 
@@ -63,33 +60,12 @@ pub(super) fn list<T>(
     text.split(',').map(|part| element(part.trim())).collect()
 }
 
-/// A cluster id: up to 32 hex digits; dashes, as in a uuid, do not count.
-pub(super) fn cluster(text: &str) -> Result<ClusterId, Expected> {
-    let digits: String = text.trim().chars().filter(|&c| c != '-').collect();
-    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    match u128::from_str_radix(&digits, 16) {
-        Ok(id) if plain => Ok(ClusterId(id)),
-        _ => Err("expected a cluster id of up to 32 hex digits (a uuid will do)".to_owned()),
-    }
-}
-
-/// A chain hash by name.
-pub(super) fn chain_hash(text: &str) -> Result<HashAlgorithm, Expected> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "xxh3" => Ok(HashAlgorithm::Xxh3),
-        "blake3" => Ok(HashAlgorithm::Blake3),
-        "sha256" | "sha-256" => Ok(HashAlgorithm::Sha256),
-        _ => Err("expected xxh3, blake3 or sha256".to_owned()),
-    }
-}
-
-/// The name that [`chain_hash`] reads back.
-pub(super) fn show_chain_hash(hash: HashAlgorithm) -> &'static str {
-    match hash {
-        HashAlgorithm::Xxh3 => "xxh3",
-        HashAlgorithm::Blake3 => "blake3",
-        HashAlgorithm::Sha256 => "sha256",
-    }
+/// A value that reads itself.
+pub(super) fn parsed<T>(text: &str) -> Result<T, Expected>
+where
+    T: FromStr<Err: Display>,
+{
+    text.trim().parse::<T>().map_err(|error| error.to_string())
 }
 
 /// The candidate most like `name`, if any is near enough to be meant.

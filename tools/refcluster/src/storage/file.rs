@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | 0 | 4 | magic `BRBF` |
 //! | 4 | 2 | version, 1 |
-//! | 6 | 1 | chain hash: 0 xxh3, 1 blake3, 2 sha-256 |
+//! | 6 | 1 | chain hash: 1 xxh3, 2 blake3, 3 sha-256 |
 //! | 7 | 1 | lanes |
 //! | 8 | 16 | cluster |
 //! | 24 | 8 | schema fingerprint |
@@ -145,11 +145,7 @@ fn encode_header(stored: &StoredBatch) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[0..4].copy_from_slice(&MAGIC);
     header[4..6].copy_from_slice(&VERSION.to_le_bytes());
-    header[6] = match stored.hash.algorithm {
-        HashAlgorithm::Xxh3 => 0,
-        HashAlgorithm::Blake3 => 1,
-        HashAlgorithm::Sha256 => 2,
-    };
+    header[6] = stored.hash.algorithm.code();
     header[7] = stored.lanes;
     header[8..24].copy_from_slice(&stored.cluster.0.to_le_bytes());
     header[24..32].copy_from_slice(&stored.fingerprint.0.to_le_bytes());
@@ -175,12 +171,7 @@ fn decode(mut bytes: Vec<u8>) -> Result<StoredBatch, &'static str> {
     if u32_at(&header, 88) != crc32c::crc32c(&header[..88]) {
         return Err("CRC32C of the header does not match");
     }
-    let algorithm = match header[6] {
-        0 => HashAlgorithm::Xxh3,
-        1 => HashAlgorithm::Blake3,
-        2 => HashAlgorithm::Sha256,
-        _ => return Err("unknown chain hash"),
-    };
+    let algorithm = HashAlgorithm::from_code(header[6]).ok_or("unknown chain hash")?;
     let record_bytes = u32_at(&header, 48) as usize;
     let records = u64_at(&header, 40);
     bytes.drain(..HEADER_BYTES);

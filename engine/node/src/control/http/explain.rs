@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::{BatchExplain, Evaluator, Outcome};
 use bloomrf_engine::predicate::{FloatOrder, Predicate};
-use bloomrf_engine::query::{parse_where, to_text};
+use bloomrf_engine::query::{Batches, BatchesError, parse_where, to_text};
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ pub(super) async fn explain(
     };
     let ids = match batches(&shared, &question.batches) {
         Ok(ids) => ids,
-        Err(message) => return refuse(StatusCode::BAD_REQUEST, message),
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("batches: {error}")),
     };
     Json(answer(&shared, predicate, ids)).into_response()
 }
@@ -100,37 +100,18 @@ fn describe(batch: &BatchExplain) -> Value {
     json!({ "id": batch.batch, "outcome": outcome, "reason": reason, "leaves": leaves })
 }
 
-/// The ids of `all`, `7`, `1-100`, or several with commas between; at most [`BATCHES_MAX`].
-fn batches(shared: &Shared, text: &str) -> Result<Vec<BatchId>, String> {
-    if text.trim() == "all" {
-        let mut ids: Vec<BatchId> =
-            shared.store().list().iter().map(|(batch, _)| batch.batch).collect();
-        ids.sort_unstable();
-        // The newest: people look at those first.
-        return Ok(ids.split_off(ids.len().saturating_sub(BATCHES_MAX)));
-    }
-    parse_batches(text)
-}
-
-fn parse_batches(text: &str) -> Result<Vec<BatchId>, String> {
-    let wrong = |part: &str| {
-        format!("batches = {part:?}: expected all, an id such as 7, or a range such as 1-100")
-    };
-    let mut ids = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let first: BatchId = first.trim().parse().map_err(|_| wrong(part))?;
-        let last: BatchId = last.trim().parse().map_err(|_| wrong(part))?;
-        if first > last {
-            return Err(wrong(part));
+/// The batches named by `text`; of `all`, the newest [`BATCHES_MAX`], ascending.
+fn batches(shared: &Shared, text: &str) -> Result<Vec<BatchId>, BatchesError> {
+    match Batches::parse(text, BATCHES_MAX)? {
+        Batches::Ids(ids) => Ok(ids),
+        Batches::All => {
+            let mut ids: Vec<BatchId> =
+                shared.store().list().iter().map(|(batch, _)| batch.batch).collect();
+            ids.sort_unstable();
+            // People look at those first.
+            Ok(ids.split_off(ids.len().saturating_sub(BATCHES_MAX)))
         }
-        let room = BATCHES_MAX - ids.len();
-        if last - first >= room as u64 {
-            return Err(format!("batches: expected at most {BATCHES_MAX} of them"));
-        }
-        ids.extend(first..=last);
     }
-    Ok(ids)
 }
 
 fn all() -> String {
@@ -141,24 +122,3 @@ fn all() -> String {
 const WHERE_BYTES_MAX: usize = 16 << 10;
 /// Most batches explained at once.
 const BATCHES_MAX: usize = 1_024;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batch_lists_are_read_in_the_order_given() {
-        assert_eq!(parse_batches("3,5").unwrap(), [3, 5]);
-        assert_eq!(parse_batches(" 8 - 10 , 2").unwrap(), [8, 9, 10, 2]);
-        assert_eq!(parse_batches("18446744073709551615").unwrap(), [u64::MAX]);
-        assert_eq!(parse_batches("0-1023").unwrap().len(), 1_024);
-    }
-
-    #[test]
-    fn impossible_batch_lists_are_refused_without_being_built() {
-        for text in ["", "x", "1-", "-1", "5-3", "1,,2", "0-1024", "0-18446744073709551615"] {
-            assert!(parse_batches(text).is_err(), "{text:?}");
-        }
-        assert!(parse_batches("0-1000,0-1000").is_err());
-    }
-}
