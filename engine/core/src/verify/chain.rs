@@ -56,8 +56,10 @@ impl fmt::Display for HashAlgorithm {
 impl FromStr for HashAlgorithm {
     type Err = HashNameError;
 
+    /// In any case; `SHA-256` is `sha256`.
     fn from_str(text: &str) -> Result<Self, HashNameError> {
-        Self::ALL.into_iter().find(|a| a.to_string() == text).ok_or(HashNameError)
+        let name = text.to_ascii_lowercase().replace('-', "");
+        Self::ALL.into_iter().find(|a| a.to_string() == name).ok_or(HashNameError)
     }
 }
 

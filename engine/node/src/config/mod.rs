@@ -1,6 +1,6 @@
 //! Configuration: environment over TOML file over defaults; every value knows where it came from.
 //!
-//! One table ([`keys`]) drives parsing, `bloomrf node check-config` and the test that keeps
+//! One table (`keys`) drives parsing, `bloomrf node check-config` and the test that keeps
 //! `deploy/node.toml` in step. An unknown key is an error: a setting that is not read is worse
 //! than a node that does not start.
 

@@ -127,3 +127,15 @@ fn an_algorithm_reads_back_from_its_code_and_fills_its_bytes() {
     assert_eq!(HashAlgorithm::from_code(0), None);
     assert_eq!(HashAlgorithm::from_code(4), None);
 }
+
+#[test]
+fn a_hash_name_reads_back_as_shown_in_any_case() {
+    for algorithm in HashAlgorithm::ALL {
+        assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
+        assert_eq!(algorithm.to_string().to_uppercase().parse(), Ok(algorithm));
+    }
+    assert_eq!("SHA-256".parse(), Ok(HashAlgorithm::Sha256));
+    for wrong in ["", "md5", "xxh3 "] {
+        assert_eq!(wrong.parse::<HashAlgorithm>(), Err(HashNameError), "{wrong:?}");
+    }
+}
