@@ -3,10 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use bloomrf_engine::limits::{NAME_BYTES_MAX, RECORDS_PER_BATCH_MAX};
+use bloomrf_engine::limits::{NAME_BYTES_MAX, RECORDS_PER_BATCH_MAX, SCHEMA_TEXT_BYTES_MAX};
 use bloomrf_engine::schema::Schema;
 
 use super::Config;
+use super::load::read_text;
 use super::value::{self, Expected};
 
 /// One setting.
@@ -368,7 +369,7 @@ fn schema(config: &mut Config, text: &str, base: &Path) -> Result<(), Expected> 
     }
     let path = path(text, base)?;
     let file = path.display();
-    let content = std::fs::read_to_string(&path)
+    let content = read_text(&path, SCHEMA_TEXT_BYTES_MAX)
         .map_err(|e| format!("expected packet or a readable schema file; {file}: {e}"))?;
     let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let schema = if json { Schema::from_json(&content) } else { Schema::from_toml(&content) };

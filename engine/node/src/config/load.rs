@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
@@ -73,7 +75,7 @@ impl Config {
         let mut draft = Draft { config: Config::default(), origins: BTreeMap::new() };
         if let Some(path) = file {
             let source = |source| ConfigError::File { path: path.to_owned(), source };
-            let text = std::fs::read_to_string(path).map_err(source)?;
+            let text = read_text(path, CONFIG_TEXT_BYTES_MAX).map_err(source)?;
             draft.apply_file(path, &text)?;
         }
         let notes = draft.apply_environment(own_variables(env)?)?;
@@ -234,6 +236,19 @@ fn own_variables(
     }
     Ok(own)
 }
+
+/// A text file of at most `bytes_max` bytes. A longer one, or one without end, is not read on.
+pub(super) fn read_text(path: &Path, bytes_max: usize) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > bytes_max {
+        return Err(io::Error::other(format!("longer than {bytes_max} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8"))
+}
+
+/// Longest configuration file, bytes.
+const CONFIG_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Distance between production port and lookup port.
 pub(crate) const LOOKUP_PORT_OFFSET: u16 = 10;

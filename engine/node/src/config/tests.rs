@@ -307,3 +307,17 @@ fn the_deployed_file_lists_every_key_with_default_unit_and_limit() {
         assert_ne!(setting.origin, Origin::Default);
     }
 }
+
+#[test]
+fn files_without_end_are_not_read_to_their_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("long.toml");
+    std::fs::write(&long, " ".repeat((1 << 20) + 1)).unwrap();
+    for file in [long.as_path(), Path::new("/dev/zero")] {
+        let error = error_of(Config::load(Some(file), pairs(&[])));
+        assert!(error.contains("longer than 1048576 bytes"), "{error}");
+        let schema = [("BLOOMRF_SCHEMA", file.to_str().unwrap())];
+        let error = error_of(from_env(&schema));
+        assert!(error.contains("longer than 262144 bytes"), "{error}");
+    }
+}
