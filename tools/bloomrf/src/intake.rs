@@ -37,8 +37,7 @@ impl Intake {
     /// The next packet as a record.
     pub(crate) fn next_record(&mut self) -> Option<&[u8]> {
         let Some(packet) = self.capture.next_packet() else {
-            self.counts.cut =
-                self.capture.cut().map(|cut| format!("at byte {}: {}", cut.offset, cut.reason));
+            self.counts.cut = place_of_cut(&self.capture);
             return None;
         };
         packet::encode(&packet, &mut self.record, &mut self.counts.packets);
@@ -78,13 +77,20 @@ impl IntakeCounts {
     }
 }
 
-/// Counts packets without looking into them, until a signal comes; the error of a file that is no
-/// capture.
-pub(crate) fn count_packets(path: &Path, stop: &Stop) -> Result<u64, CaptureError> {
+/// Counts packets without looking into them, until a signal comes; says too where the capture is
+/// cut. The error is that of a file that is no capture.
+pub(crate) fn count_packets(
+    path: &Path,
+    stop: &Stop,
+) -> Result<(u64, Option<String>), CaptureError> {
     let mut capture = Capture::open(path)?;
     let mut packets = 0;
     while !stop.is_set() && capture.next_packet().is_some() {
         packets += 1;
     }
-    Ok(packets)
+    Ok((packets, place_of_cut(&capture)))
+}
+
+fn place_of_cut(capture: &Capture) -> Option<String> {
+    capture.cut().map(|cut| format!("at byte {}: {}", cut.offset, cut.reason))
 }

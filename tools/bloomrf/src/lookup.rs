@@ -1,5 +1,7 @@
 //! `bloomrf lookup`: one question to a running node, over the same message that an SCC sends.
 
+use std::fs::File;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,7 +9,7 @@ use std::time::Duration;
 
 use bloomrf_engine::controller::Unusable;
 use bloomrf_engine::identity::BatchId;
-use bloomrf_engine::limits::CANDIDATES_MAX;
+use bloomrf_engine::limits::{CANDIDATES_MAX, SCHEMA_TEXT_BYTES_MAX};
 use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::query::{Batches, parse_where};
 use bloomrf_engine::schema::Schema;
@@ -196,7 +198,11 @@ fn held_batches(http: SocketAddr, timeout: Duration) -> Result<Vec<BatchId>, Htt
 
 fn load_schema(path: &Path) -> Result<Schema, CommandError> {
     let named = |reason: String| CommandError::misused(format!("{}: {reason}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| named(e.to_string()))?;
+    // One byte more than allowed: a longer text is seen to be longer.
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|file| file.take(SCHEMA_TEXT_BYTES_MAX as u64 + 1).read_to_string(&mut text))
+        .map_err(|e| named(e.to_string()))?;
     let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let schema = if is_json { Schema::from_json(&text) } else { Schema::from_toml(&text) };
     schema.map_err(|e| named(e.to_string()))

@@ -43,12 +43,12 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         .prefix("bloomrf-demo-")
         .tempdir()
         .map_err(|e| CommandError::failed(format!("temporary folder: {e}")))?;
-    let capture = capture_path(args, folder.path())?;
-    let packets = count_packets(&capture, &stop).map_err(CommandError::misused)?;
+    let capture = capture_path(args, folder.path(), &stop)?;
+    let (packets, cut) = count_packets(&capture, &stop).map_err(CommandError::misused)?;
     stop.check()?;
     let mut report = Report::new(args, packets);
     if packets == 0 {
-        report.say_no_packets(&capture)?;
+        report.say_no_packets(&capture, cut)?;
         return Ok(ExitCode::SUCCESS);
     }
     let batch_records = args.batch_records.unwrap_or((packets / 100).clamp(100, 50_000));
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     Ok(report.exit_code())
 }
 
-fn capture_path(args: &DemoArgs, folder: &Path) -> Result<PathBuf, CommandError> {
+fn capture_path(args: &DemoArgs, folder: &Path, stop: &Stop) -> Result<PathBuf, CommandError> {
     if let Some(path) = &args.pcap {
         // Counted first, then sent: what can be read once only would not be there a second time.
         if path.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir()) {
@@ -88,9 +88,10 @@ fn capture_path(args: &DemoArgs, folder: &Path) -> Result<PathBuf, CommandError>
     }
     let path = folder.join("synthetic.pcap");
     let spinner = progress::spinner("synthesise", args.json);
-    synth::write(&path, args.packets, args.seed)
+    synth::write(&path, args.packets, args.seed, &|| stop.is_set())
         .map_err(|e| CommandError::failed(format!("{}: {e}", path.display())))?;
     spinner.finish_and_clear();
+    stop.check()?;
     Ok(path)
 }
 

@@ -58,6 +58,20 @@ fn of_a_truncated_capture_the_readable_part_is_used() {
 }
 
 #[test]
+fn a_capture_cut_before_its_first_packet_says_so() {
+    let mut bytes = pcap_header();
+    bytes.extend([0; 8]);
+    bytes.extend(0x7fff_fff0_u32.to_le_bytes().repeat(2));
+    let file = scratch("cut_early.pcap", &bytes);
+    let output = run(&["demo", "--pcap", text(&file)]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("capture cut at byte 24"), "{}", stdout(&output));
+    let (code, report) = demo_json(&["--pcap", text(&file)]);
+    assert_eq!(code, 0);
+    assert!(report["capture"]["cut"].is_string(), "{}", report["capture"]);
+}
+
+#[test]
 fn packets_that_cannot_be_decoded_are_records_and_are_counted() {
     let mut bytes = pcap_header();
     for i in 0..20u8 {

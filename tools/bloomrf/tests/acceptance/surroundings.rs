@@ -90,6 +90,32 @@ fn a_demo_of_a_pipe_is_refused_and_does_not_wait() {
 }
 
 #[test]
+fn an_interrupt_ends_a_long_synthesis_and_leaves_no_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let in_it = || folder.path().read_dir().expect("readable").count();
+    let mut demo = bloomrf();
+    demo.args(["demo", "--packets", "20000000"]).env("TMPDIR", folder.path());
+    let mut child = demo.stderr(Stdio::null()).spawn().expect("it runs");
+    while in_it() == 0 {
+        assert_eq!(child.try_wait().expect("our child"), None);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill").success()
+    );
+    for _ in 0..100 {
+        if let Some(status) = child.try_wait().expect("our child") {
+            return assert_eq!((status.code(), in_it()), (Some(1), 0));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    panic!("it goes on");
+}
+
+#[test]
 fn a_device_is_no_capture() {
     let output = run(&["demo", "--pcap", "/dev/zero"]);
     assert_eq!(code(&output), 2);

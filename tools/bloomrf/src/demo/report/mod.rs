@@ -130,11 +130,20 @@ impl Report {
     }
 
     /// For a capture that can be read and holds nothing.
-    pub(crate) fn say_no_packets(&self, capture: &Path) -> Result<(), CommandError> {
+    pub(crate) fn say_no_packets(
+        &mut self,
+        capture: &Path,
+        cut: Option<String>,
+    ) -> Result<(), CommandError> {
+        self.counts.cut = cut;
         if self.json {
             return self.print();
         }
-        print(&format!("{}: no packets in this capture, nothing to do\n", capture.display()))
+        let remarks: String = self.counts.remarks().iter().map(|r| format!("{r}\n")).collect();
+        print(&format!(
+            "{remarks}{}: no packets in this capture, nothing to do\n",
+            capture.display()
+        ))
     }
 
     /// Done only with zero false negatives, and with something verified.

@@ -17,12 +17,17 @@ use super::chance::Chance;
 use packets::{Carries, Endpoint, PacketPlan};
 use site::Site;
 
-/// Writes `packets` packets to `path` as pcap.
-pub(crate) fn write(path: &Path, packets: u64, seed: u64) -> io::Result<()> {
-    let plans = plan(packets, seed);
+/// Writes `packets` packets to `path` as pcap; leaves off where `stopped` says so.
+pub(crate) fn write(
+    path: &Path,
+    packets: u64,
+    seed: u64,
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let plans = plan(packets, seed, stopped);
     let mut writer = PcapWriter::new(BufWriter::new(File::create(path)?), LINKTYPE_ETHERNET)?;
     let mut bytes = Vec::with_capacity(1_600);
-    for plan in &plans {
+    for plan in plans.iter().take_while(|_| !stopped()) {
         bytes.clear();
         plan.write(&mut bytes).map_err(io::Error::other)?;
         let captured = &bytes[..bytes.len().min(SNAP_BYTES)];
@@ -33,7 +38,7 @@ pub(crate) fn write(path: &Path, packets: u64, seed: u64) -> io::Result<()> {
 }
 
 /// The packets in order of time.
-fn plan(packets: u64, seed: u64) -> Vec<PacketPlan> {
+fn plan(packets: u64, seed: u64, stopped: &dyn Fn() -> bool) -> Vec<PacketPlan> {
     let mut chance = Chance::new(seed);
     let site = Site::new(&mut chance);
     let mut plans = Vec::with_capacity(packets as usize + 1_024);
@@ -41,7 +46,7 @@ fn plan(packets: u64, seed: u64) -> Vec<PacketPlan> {
     for _ in 0..scans {
         scan(&site, packets / 100, &mut chance, &mut plans);
     }
-    while (plans.len() as u64) < packets {
+    while (plans.len() as u64) < packets && !stopped() {
         if chance.percent(4) {
             arp(&site, &mut chance, &mut plans);
         } else {
@@ -168,7 +173,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bytes = |name: &str, seed| {
             let path = folder.path().join(name);
-            write(&path, 3_000, seed).unwrap();
+            write(&path, 3_000, seed, &|| false).unwrap();
             std::fs::read(path).unwrap()
         };
         assert_eq!(bytes("a", 5), bytes("b", 5));
@@ -179,7 +184,7 @@ mod tests {
     fn the_capture_reads_back_whole_and_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("synthetic.pcap");
-        write(&path, 5_000, 1).unwrap();
+        write(&path, 5_000, 1, &|| false).unwrap();
         let mut capture = Capture::open(&path).unwrap();
         let (mut count, mut last) = (0, 0);
         let (mut v6, mut vlan, mut arp) = (0, 0, 0);
