@@ -2,23 +2,18 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-/// UDP ingest.
-pub(crate) const INGEST_PORT: u16 = 6_987;
-/// Lookup, UDP and TCP.
-pub(crate) const LOOKUP_PORT: u16 = 6_997;
-/// HTTP.
-pub(crate) const HTTP_PORT: u16 = 8_080;
+use bloomrf_node::config::{LOOKUP_PORT_OFFSET, OBSERVABILITY_PORT, PRODUCTION_PORT};
 
 pub(crate) fn ingest(text: &str) -> Result<SocketAddr, String> {
-    resolve(text, INGEST_PORT)
+    resolve(text, PRODUCTION_PORT)
 }
 
 pub(crate) fn lookup(text: &str) -> Result<SocketAddr, String> {
-    resolve(text, LOOKUP_PORT)
+    resolve(text, PRODUCTION_PORT + LOOKUP_PORT_OFFSET)
 }
 
 pub(crate) fn http(text: &str) -> Result<SocketAddr, String> {
-    resolve(text, HTTP_PORT)
+    resolve(text, OBSERVABILITY_PORT)
 }
 
 fn resolve(text: &str, port: u16) -> Result<SocketAddr, String> {

@@ -14,10 +14,10 @@ use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::query::{Batches, parse_where};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
+use bloomrf_node::config::OBSERVABILITY_PORT;
 use bloomrf_refcluster::scc::{Via, ask};
 use serde_json::{Value, json};
 
-use crate::address::HTTP_PORT;
 use crate::args::LookupArgs;
 use crate::batch_ids::compact;
 use crate::http::{HttpError, fetch_json};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
         None => Schema::packet(),
     };
     let predicate = parse_where(&schema, &args.text).map_err(CommandError::misused)?;
-    let http = args.http.unwrap_or_else(|| SocketAddr::new(args.node.ip(), HTTP_PORT));
+    let http = args.http.unwrap_or_else(|| SocketAddr::new(args.node.ip(), OBSERVABILITY_PORT));
     let timeout = Duration::from_millis(u64::from(args.timeout_ms));
     if args.explain {
         return explain(args, http, timeout);

@@ -181,10 +181,7 @@ impl Draft {
             let expected = "expected another port than production_port".to_owned();
             return Err(self.refuse("lookup_port", expected));
         }
-        let lookup = config.lookup_port.unwrap_or(match config.production_port {
-            0 => 0,
-            port => port + LOOKUP_PORT_OFFSET,
-        });
+        let lookup = config.lookup_port_wanted();
         if lookup != 0 && lookup == config.observability_port {
             let expected = format!("expected another port than the lookup port, {lookup}");
             return Err(self.refuse("observability_port", expected));
@@ -249,9 +246,6 @@ pub(super) fn read_text(path: &Path, bytes_max: usize) -> io::Result<String> {
 
 /// Longest configuration file, bytes.
 const CONFIG_TEXT_BYTES_MAX: usize = 1 << 20;
-
-/// Distance between production port and lookup port.
-pub(crate) const LOOKUP_PORT_OFFSET: u16 = 10;
 
 fn hint(near: Option<&str>) -> String {
     near.map_or_else(String::new, |name| format!("; did you mean {name}?"))

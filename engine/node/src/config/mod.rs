@@ -22,8 +22,14 @@ use bloomrf_engine::verify::HashAlgorithm;
 
 pub use check::check_config;
 pub use error::ConfigError;
-pub(crate) use load::LOOKUP_PORT_OFFSET;
 pub use load::{Origin, Provenance, Setting};
+
+/// Usual port of the ingest broadcast, UDP.
+pub const PRODUCTION_PORT: u16 = 6_987;
+/// Distance from the production port to the usual lookup port, UDP and TCP.
+pub const LOOKUP_PORT_OFFSET: u16 = 10;
+/// Usual port of HTTP.
+pub const OBSERVABILITY_PORT: u16 = 8_080;
 
 /// A complete, valid configuration.
 #[derive(Clone, Debug)]
@@ -88,9 +94,9 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            production_port: 6_987,
+            production_port: PRODUCTION_PORT,
             lookup_port: None,
-            observability_port: 8_080,
+            observability_port: OBSERVABILITY_PORT,
             arena_bytes: 512 << 20,
             retain_batches: 512,
             columns: None,
@@ -123,6 +129,14 @@ impl Config {
     #[must_use]
     pub fn queue_count(&self) -> usize {
         if self.cores.is_empty() { self.queues } else { self.cores.len() }
+    }
+
+    /// Port to answer lookups on; 0: a free one.
+    pub(crate) fn lookup_port_wanted(&self) -> u16 {
+        self.lookup_port.unwrap_or(match self.production_port {
+            0 => 0,
+            port => port.saturating_add(LOOKUP_PORT_OFFSET),
+        })
     }
 
     /// Per column of the schema: filter it, or keep only its zone map.

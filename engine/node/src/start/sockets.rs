@@ -9,7 +9,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::StartError;
 use crate::NodePorts;
-use crate::config::{Config, LOOKUP_PORT_OFFSET};
+use crate::config::Config;
 use crate::respond::LookupSocket;
 
 /// All sockets, bound.
@@ -56,10 +56,7 @@ fn bind_links(config: &Config) -> Result<Vec<UdpLink>, StartError> {
 
 /// UDP and TCP share one number; where a free one is asked for, both must be free.
 fn bind_lookup(config: &Config) -> Result<(LookupSocket, TcpListener), StartError> {
-    let port = config.lookup_port.unwrap_or(match config.production_port {
-        0 => 0,
-        port => port.saturating_add(LOOKUP_PORT_OFFSET),
-    });
+    let port = config.lookup_port_wanted();
     let address = SocketAddr::new(config.listen, port);
     let mut tries = if port == 0 { FREE_PORT_TRIES } else { 1 };
     loop {
