@@ -8,6 +8,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use bloomrf_netio::link::udp::unicast_only;
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// The socket.
@@ -24,7 +25,7 @@ impl LookupSocket {
         if address.is_ipv6() {
             socket.set_only_v6(!address.ip().is_unspecified())?;
         }
-        filter::unicast_only(&socket)?;
+        unicast_only(&socket)?;
         // Room for a burst of questions; where the system grants less, askers time out sooner.
         let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
         socket.bind(&address.into())?;
@@ -55,61 +56,6 @@ impl LookupSocket {
 const RECEIVE_BUFFER: usize = 1 << 20;
 /// How long a responder may take to notice that it is to stop.
 const STOP_POLL: Duration = Duration::from_millis(100);
-
-#[cfg(target_os = "linux")]
-mod filter {
-    use std::io;
-
-    use socket2::{SockFilter, Socket};
-
-    /// Accepts what was sent to this host alone. The loopback marks all of its packets so; the
-    /// destination address is therefore looked at first, then the packet type, which alone knows
-    /// the broadcast addresses of subnets.
-    pub(super) fn unicast_only(socket: &Socket) -> io::Result<()> {
-        const LOAD_BYTE: u16 = 0x30;
-        const LOAD_WORD: u16 = 0x20;
-        const AND: u16 = 0x54;
-        const IF_EQUAL: u16 = 0x15;
-        const IF_AT_LEAST: u16 = 0x35;
-        const RETURN: u16 = 0x06;
-        /// Offsets from here on are counted from the IP header.
-        const IP: u32 = (-0x10_0000_i32).cast_unsigned();
-        /// Of the kernel's own fields (from -0x1000 on), the packet type.
-        const PACKET_TYPE: u32 = (-0x1000_i32 + 4).cast_unsigned();
-        const TO_THIS_HOST: u32 = 0;
-        const LOOPBACK_BROADCAST: u32 = 0x7fff_ffff;
-        let step = SockFilter::new;
-        let program = [
-            step(LOAD_BYTE, 0, 0, IP),
-            step(AND, 0, 0, 0xf0),
-            step(IF_EQUAL, 3, 0, 0x60),
-            // IPv4: the destination begins at byte 16; from 224.0.0.0 on, groups and broadcast.
-            step(LOAD_WORD, 0, 0, IP + 16),
-            step(IF_AT_LEAST, 6, 0, 0xe000_0000),
-            step(IF_EQUAL, 5, 2, LOOPBACK_BROADCAST),
-            // IPv6: at byte 24; ff is multicast.
-            step(LOAD_BYTE, 0, 0, IP + 24),
-            step(IF_EQUAL, 3, 0, 0xff),
-            step(LOAD_WORD, 0, 0, PACKET_TYPE),
-            step(IF_EQUAL, 0, 1, TO_THIS_HOST),
-            step(RETURN, 0, 0, u32::MAX),
-            step(RETURN, 0, 0, 0),
-        ];
-        socket.attach_filter(&program)
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod filter {
-    use std::io;
-
-    use socket2::Socket;
-
-    /// No filter here: listen on one address of this host, not on all, to hear no broadcast.
-    pub(super) fn unicast_only(_: &Socket) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@
 //! Every such loss also shows as a gap in its batch, which is then never verified.
 
 mod drops;
+mod filter;
 mod open;
 mod sender;
 
@@ -20,6 +21,7 @@ use rustix::net::RecvFlags;
 use socket2::Socket;
 
 pub use drops::{DropGauge, host_losses};
+pub use filter::unicast_only;
 pub use sender::{SenderStats, UdpSender};
 
 use super::waker::WakeSource;

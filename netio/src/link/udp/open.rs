@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::super::waker::WakeSource;
-use super::{LinkError, LinkStats, QUEUES_MAX, UdpConfig, UdpLink};
+use super::{LinkError, LinkStats, QUEUES_MAX, UdpConfig, UdpLink, filter};
 
 pub(super) fn open(config: &UdpConfig) -> Result<Vec<UdpLink>, LinkError> {
     if config.queues == 0 || config.queues > QUEUES_MAX {
@@ -138,66 +138,4 @@ fn explain(error: io::Error) -> io::Error {
         _ => return error,
     };
     io::Error::new(error.kind(), text)
-}
-
-/// The kernel hands a multicast or broadcast datagram to *every* socket of a port, SO_REUSEPORT or
-/// not. A classic BPF program per socket keeps each for one queue.
-#[cfg(target_os = "linux")]
-mod filter {
-    use std::io;
-
-    use socket2::{SockFilter, Socket};
-
-    /// Accepts what was sent to this host alone, and of the rest the datagrams whose source port
-    /// (one per lane) modulo `queues` is `queue`. The loopback calls its multicast datagrams sent
-    /// to this host, so the destination address is looked at first, then the packet type.
-    pub(super) fn spread_groups(socket: &Socket, queue: usize, queues: usize) -> io::Result<()> {
-        const LOAD_BYTE: u16 = 0x30;
-        const LOAD_HALF: u16 = 0x28;
-        const LOAD_WORD: u16 = 0x20;
-        const AND: u16 = 0x54;
-        const MODULO: u16 = 0x94;
-        const IF_EQUAL: u16 = 0x15;
-        const IF_AT_LEAST: u16 = 0x35;
-        const RETURN: u16 = 0x06;
-        /// Offsets from here on are counted from the IP header.
-        const IP: u32 = (-0x10_0000_i32).cast_unsigned();
-        /// Of the kernel's own fields (from -0x1000 on), the packet type.
-        const PACKET_TYPE: u32 = (-0x1000_i32 + 4).cast_unsigned();
-        const TO_THIS_HOST: u32 = 0;
-        let step = SockFilter::new;
-        let program = [
-            step(LOAD_BYTE, 0, 0, IP),
-            step(AND, 0, 0, 0xf0),
-            step(IF_EQUAL, 2, 0, 0x60),
-            // IPv4: the destination begins at byte 16; 224 and more are groups and broadcast.
-            step(LOAD_BYTE, 0, 0, IP + 16),
-            step(IF_AT_LEAST, 4, 2, 224),
-            // IPv6: at byte 24; ff is multicast.
-            step(LOAD_BYTE, 0, 0, IP + 24),
-            step(IF_EQUAL, 2, 0, 0xff),
-            // Broadcast of a subnet shows only here.
-            step(LOAD_WORD, 0, 0, PACKET_TYPE),
-            step(IF_EQUAL, 3, 0, TO_THIS_HOST),
-            // Positive offsets count from the UDP header, whose first field is the source port.
-            step(LOAD_HALF, 0, 0, 0),
-            step(MODULO, 0, 0, queues as u32),
-            step(IF_EQUAL, 0, 1, queue as u32),
-            step(RETURN, 0, 0, u32::MAX),
-            step(RETURN, 0, 0, 0),
-        ];
-        socket.attach_filter(&program)
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod filter {
-    use std::io;
-
-    use socket2::Socket;
-
-    /// No filter: copies that reach several queues are dropped by (lane, sequence) later.
-    pub(super) fn spread_groups(_: &Socket, _: usize, _: usize) -> io::Result<()> {
-        Ok(())
-    }
 }
