@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use bloomrf_refcluster::BroadcastError;
+
 /// Why a command did not do what was asked.
 #[derive(Debug)]
 pub(crate) enum CommandError {
@@ -20,6 +22,14 @@ impl CommandError {
 
     pub(crate) fn misused(reason: impl Display) -> Self {
         CommandError::Misused(reason.to_string())
+    }
+
+    /// A setting out of bounds is misuse; all else is the network.
+    pub(crate) fn of_broadcast(error: BroadcastError) -> Self {
+        match error {
+            BroadcastError::Setting { .. } => CommandError::misused(error),
+            _ => CommandError::failed(error),
+        }
     }
 
     /// Says it on standard error.

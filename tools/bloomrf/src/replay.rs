@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     config.hash = args.hash;
     let pace = args.rate.map_or(Pace::Free, Pace::rate);
     let mut broadcaster =
-        Broadcaster::connect(config, &args.to, pace).map_err(CommandError::failed)?;
+        Broadcaster::connect(config, &args.to, pace).map_err(CommandError::of_broadcast)?;
     let stop = Stop::listen()?;
     let bar = progress::spinner("replay", false);
     let started = Instant::now();

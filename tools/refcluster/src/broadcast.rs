@@ -8,7 +8,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bloomrf_engine::identity::{BatchId, ClusterId};
-use bloomrf_engine::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6, LANES_MAX};
+use bloomrf_engine::limits::{
+    DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6, FRAMES_PER_BATCH_MAX, LANES_MAX,
+    RECORDS_PER_BATCH_MAX,
+};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{
@@ -106,6 +109,9 @@ pub enum BroadcastError {
         /// Bytes of the schema's records.
         need: usize,
     },
+    /// The batch before had the last id there is, and none is used twice.
+    #[error("no batch id is left after 18446744073709551615: expected a lower first batch")]
+    NoBatchId,
     /// The network.
     #[error("broadcast: {0}")]
     Link(#[from] LinkError),
@@ -133,6 +139,8 @@ pub struct Broadcaster {
     payload: Vec<u8>,
     frame: Vec<u8>,
     batch: BatchId,
+    /// The last id of all is used up.
+    no_batch_id: bool,
     batch_records: u64,
     lane_next: u8,
     lane_totals: Vec<LaneTotal>,
@@ -161,13 +169,12 @@ impl Broadcaster {
         pace: Pace,
     ) -> Result<Self, BroadcastError> {
         check(&config)?;
-        let record_bytes = config.schema.record_bytes();
-        let records_per_frame = (config.frame_bytes_max - HEADER_BYTES) / record_bytes;
         Ok(Broadcaster {
-            frame_payload_max: records_per_frame.min(usize::from(u16::MAX)) * record_bytes,
+            frame_payload_max: records_per_frame(&config) * config.schema.record_bytes(),
             payload: Vec::with_capacity(config.frame_bytes_max),
             frame: Vec::with_capacity(config.frame_bytes_max),
             batch: config.first_batch,
+            no_batch_id: false,
             batch_records: 0,
             lane_next: 0,
             lane_totals: vec![LaneTotal::default(); usize::from(config.lanes)],
@@ -183,6 +190,9 @@ impl Broadcaster {
         let need = self.config.schema.record_bytes();
         if record.len() != need {
             return Err(BroadcastError::RecordBytes { have: record.len(), need });
+        }
+        if self.no_batch_id {
+            return Err(BroadcastError::NoBatchId);
         }
         self.payload.extend_from_slice(record);
         self.batch_records += 1;
@@ -211,7 +221,10 @@ impl Broadcaster {
         }
         self.totals.batches += 1;
         self.pace.batch_closed(self.totals.batches);
-        self.batch += 1;
+        match self.batch.checked_add(1) {
+            Some(next) => self.batch = next,
+            None => self.no_batch_id = true,
+        }
         self.batch_records = 0;
         self.lane_next = 0;
         self.lane_totals.fill(LaneTotal::default());
@@ -294,5 +307,17 @@ fn check(config: &BroadcastConfig) -> Result<(), BroadcastError> {
         let have = config.frame_bytes_max as u64;
         return Err(setting("frame bytes", have, format!("at least {need} (header + one record)")));
     }
+    let in_frames = (FRAMES_PER_BATCH_MAX * records_per_frame(config)) as u64;
+    let records_max = in_frames.min(RECORDS_PER_BATCH_MAX);
+    if config.batch_records > records_max {
+        let expected = format!("at most {records_max}, for {FRAMES_PER_BATCH_MAX} frames");
+        return Err(setting("records per batch", config.batch_records, expected));
+    }
     Ok(())
+}
+
+/// Where one record fits.
+fn records_per_frame(config: &BroadcastConfig) -> usize {
+    let payload_max = config.frame_bytes_max - HEADER_BYTES;
+    (payload_max / config.schema.record_bytes()).min(usize::from(u16::MAX))
 }

@@ -39,8 +39,8 @@ pub(crate) fn run(
     config.close_repeats = CLOSE_FRAMES.div_ceil(u32::from(args.lanes));
     let batches = Some(cluster.batch_progress());
     let pace = Pace::window(cluster.frame_progress(), FRAMES_AHEAD_MAX, batches, STALL);
-    let mut broadcaster =
-        Broadcaster::connect(config, &cluster.targets(), pace).map_err(CommandError::failed)?;
+    let mut broadcaster = Broadcaster::connect(config, &cluster.targets(), pace)
+        .map_err(CommandError::of_broadcast)?;
     let bar = progress::bar("ingest", packets, args.json);
     let started = Instant::now();
     while let Some(record) = intake.next_record() {

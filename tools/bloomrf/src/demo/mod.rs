@@ -51,7 +51,8 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         report.say_no_packets(&capture, cut)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let batch_records = args.batch_records.unwrap_or((packets / 100).clamp(100, 50_000));
+    let batch_records =
+        args.batch_records.unwrap_or((packets / 100).clamp(100, 50_000)).min(packets);
     let shape = ClusterShape {
         folder: folder.path().to_owned(),
         queues: usize::from(args.queues),

@@ -72,6 +72,35 @@ fn a_capture_cut_before_its_first_packet_says_so() {
 }
 
 #[test]
+fn a_replay_that_runs_out_of_batch_ids_says_so() {
+    let mut bytes = pcap_header();
+    (0..3).for_each(|i| bytes.extend(packet(i)));
+    let file = scratch("three.pcap", &bytes);
+    let held = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let to = held.local_addr().expect("bound").to_string();
+    let last = u64::MAX.to_string();
+    for (records, expected) in [("3", 0), ("1", 1)] {
+        let ids = ["--batch-records", records, "--first-batch", &last];
+        let output = run(&[["replay", text(&file), "--to", &to].as_slice(), &ids].concat());
+        assert_eq!(code(&output), expected, "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains("batch id"), expected == 1, "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn batches_of_more_frames_than_a_batch_has_are_refused() {
+    let mut bytes = pcap_header();
+    (0..3).for_each(|i| bytes.extend(packet(i)));
+    let file = scratch("few.pcap", &bytes);
+    let output = run(&["replay", text(&file), "--to", "127.0.0.1:9", "--batch-records", "5000000"]);
+    assert_eq!(code(&output), 2, "{}", stdout(&output));
+    assert!(stderr(&output).contains("at most 2228224"), "{}", stderr(&output));
+    // All of a capture in one batch, where that is possible.
+    let (code, report) = demo_json(&["--pcap", text(&file), "--batch-records", "5000000"]);
+    assert_eq!((code, number(&report, &["totals", "batches"])), (0, 1.0));
+}
+
+#[test]
 fn packets_that_cannot_be_decoded_are_records_and_are_counted() {
     let mut bytes = pcap_header();
     for i in 0..20u8 {
