@@ -1,6 +1,7 @@
 //! Classic BPF programs that choose what a UDP socket hears.
 //!
-//! Cost: the kernel runs them once per datagram and socket, before it is queued; nothing here.
+//! Hot path: never on it; the kernel runs a program once per datagram and socket, before it is
+//! queued. Attached once, when a socket is opened.
 
 use std::io;
 
