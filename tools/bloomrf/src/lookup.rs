@@ -113,6 +113,13 @@ fn to_text(answer: &Answer, kept: &[BatchId]) -> String {
     if answer.timed_out {
         text.push_str("the node ran out of time: the rest reads \"found\"\n");
     }
+    if answer.no_filter > 0 {
+        text.push_str(
+            "note: without a filter means not verified yet, evicted, or never seen whole; --explain \
+             says which.\n      A node without an SCC (setting `scc`) verifies nothing, and \
+             excludes nothing.\n",
+        );
+    }
     text
 }
 
@@ -157,7 +164,7 @@ fn explained(page: &Value) -> String {
     let mut lines = vec![format!("where {}", text(page, "where"))];
     for batch in list(page, "batches") {
         let reason = text(&batch, "reason");
-        let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
+        let reason = if reason.is_empty() { reason } else { format!(": {}", in_words(&reason)) };
         let (id, outcome) = (text(&batch, "id"), text(&batch, "outcome"));
         lines.push(format!("batch {id:>6}  {outcome}{reason}"));
         for leaf in list(&batch, "leaves") {
@@ -176,6 +183,18 @@ fn explained(page: &Value) -> String {
         text(page, "micros")
     ));
     lines.join("\n")
+}
+
+/// A reason for "no opinion" with what it means; one from a newer node as it is.
+fn in_words(reason: &str) -> String {
+    let meaning = match reason {
+        "no_filter" => "the node holds no such batch: never seen, or seen with frames missing",
+        "evicted" => "its filters had to make room for newer batches",
+        "pending" => "the SCC has not verified it yet",
+        "rejected" => "the SCC found that the node saw other records than were stored",
+        _ => return reason.to_owned(),
+    };
+    format!("{reason} ({meaning})")
 }
 
 /// Ids of all batches that the node holds, ascending.
@@ -224,7 +243,11 @@ fn describe(doubt: Unusable, timeout_ms: u32) -> String {
         Unusable::Malformed => "the answer is not a lookup reply".to_owned(),
         Unusable::OtherQuestion => "the answer is to another question".to_owned(),
         Unusable::Inconsistent => "the answer contradicts itself".to_owned(),
-        Unusable::Status => "it cannot help (another schema or cluster, or not ready)".to_owned(),
+        Unusable::Status => {
+            "it cannot help: it is of another cluster (--cluster) or schema (--schema), or not \
+             ready (/readyz)"
+                .to_owned()
+        }
         _ => "the answer cannot be used".to_owned(),
     }
 }
