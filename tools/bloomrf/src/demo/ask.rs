@@ -44,6 +44,15 @@ pub(crate) struct Asked {
     pub(crate) false_negatives: u64,
 }
 
+impl Asked {
+    /// Two neighbours of `ids`, of which one is excluded and one is not.
+    pub(crate) fn boundary(&self, ids: &[BatchId]) -> Option<(BatchId, BatchId)> {
+        let differ =
+            |pair: &&[BatchId]| pair.iter().filter(|id| self.excluded.contains(id)).count() == 1;
+        ids.windows(2).find(differ).and_then(|pair| Some((*pair.first()?, *pair.last()?)))
+    }
+}
+
 impl Asker<'_> {
     /// Asks over the real lookup: UDP, and now and then TCP.
     pub(crate) fn ask(&self, number: u64, question: Question) -> Asked {

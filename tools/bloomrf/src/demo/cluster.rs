@@ -138,22 +138,24 @@ impl Cluster {
         self.ledger.unverified()
     }
 
-    /// Ports, and commands to try.
-    pub(crate) fn invitation(&self) -> String {
+    /// Ports, and commands to try: the question `text`, and two batches to have it explained for.
+    pub(crate) fn invitation(&self, text: &str, batches: Option<(BatchId, BatchId)>) -> String {
         let NodePorts { ingest, lookup, http } = self.node.ports();
         let cluster = Self::ID;
+        let (first, last) = batches.unwrap_or((1, 2));
         format!(
             "\nThe cluster keeps running until Ctrl-C.\n\
-             \n  ingest  {ingest}/udp\n  lookup  {lookup}/udp and tcp\n  http    http://{http}\n\
-             \nTry:\n\
+             \n  ingest  {ingest}/udp\n  lookup  {lookup}/udp and tcp\n  \
+             http    http://{http}/  (lists its pages; a browser will do)\n\
+             \nTry (`bloomrf` is this program; `cargo run --release --` until it is installed):\n\
              \n  bloomrf lookup --node {lookup} --http {http} --cluster {cluster} \\\n      \
-             --where \"dst_port = 445 AND in_net(src_ip4, '10.0.0.0/8')\"\
+             --where \"{text}\"\
              \n  bloomrf lookup --node {lookup} --http {http} --cluster {cluster} \\\n      \
-             --where \"port = 22\" --batches 1-20 --explain\
-             \n  curl http://{http}/metrics\
-             \n  curl http://{http}/batches?limit=3\
-             \n  curl -G http://{http}/explain -d batches=1-3 \\\n      \
-             --data-urlencode \"where=port = 53\"\n"
+             --where \"{text}\" --batches {first},{last} --explain\
+             \n  curl 'http://{http}/metrics'\
+             \n  curl 'http://{http}/batches?limit=1'\
+             \n  curl -G 'http://{http}/explain' -d batches={first},{last} \\\n      \
+             --data-urlencode \"where={text}\"\n"
         )
     }
 

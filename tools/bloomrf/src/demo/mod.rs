@@ -70,7 +70,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     report.fill(&ingested, &verified, Unverified { batches: unverified, lost }, asked);
     report.print()?;
     if args.keep {
-        keep(args, &cluster, &stop);
+        keep(args, &cluster, &stop, report.telling_question(), &ids);
     }
     Ok(report.exit_code())
 }
@@ -127,8 +127,11 @@ fn ask_all(
 }
 
 /// Leaves everything running until Ctrl-C, and says what to try.
-fn keep(args: &DemoArgs, cluster: &Cluster, stop: &Stop) {
-    let text = cluster.invitation();
+fn keep(args: &DemoArgs, cluster: &Cluster, stop: &Stop, telling: Option<&Asked>, ids: &[BatchId]) {
+    let text = match telling {
+        Some(asked) => cluster.invitation(&asked.question.text, asked.boundary(ids)),
+        None => cluster.invitation("port = 53", None),
+    };
     // Nobody may be reading; the cluster runs on.
     let _ =
         if args.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };

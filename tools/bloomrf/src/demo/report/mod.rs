@@ -30,6 +30,7 @@ pub(crate) struct Unverified {
 /// Sums over all questions; pairs are of one question and one batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
+    pub(crate) questions: u64,
     pub(crate) pairs: u64,
     pub(crate) excluded_zone_map: u64,
     pub(crate) excluded_filter: u64,
@@ -47,6 +48,7 @@ impl Sums {
     }
 
     fn add(&mut self, asked: &Asked) {
+        self.questions += 1;
         self.pairs += asked.candidates;
         self.excluded_zone_map += asked.excluded_zone_map;
         self.excluded_filter += asked.excluded_filter;
@@ -144,6 +146,13 @@ impl Report {
             "{remarks}{}: no packets in this capture, nothing to do\n",
             capture.display()
         ))
+    }
+
+    /// A question to try: some batches match, the filter excludes others, as many as can be.
+    pub(crate) fn telling_question(&self) -> Option<&Asked> {
+        let quotable = |a: &&Asked| a.question.text.len() <= 50 && !a.question.text.contains('"');
+        let asked = self.asked.iter().filter(quotable);
+        asked.filter(|a| a.matching > 0 && a.excluded_filter > 0).max_by_key(|a| a.excluded_filter)
     }
 
     /// Done only with zero false negatives, and with something verified.

@@ -38,6 +38,12 @@ impl Report {
         if self.status.store.evicted > 0 {
             let _ = writeln!(text, "Note: evicted, always read: {}", self.status.store.evicted);
         }
+        let _ = writeln!(
+            text,
+            "\nEvery question goes to the node, and every batch is read to know the truth. Excluded: \
+             need not be read.\nFalse positive: read in vain. False negative: a match lost; must \
+             be 0 everywhere."
+        );
     }
 
     fn write_questions(&self, text: &mut String, paint: Paint) {
@@ -64,13 +70,18 @@ impl Report {
     fn write_columns(&self, text: &mut String) {
         let _ = writeln!(
             text,
-            "\nExcluded of all (question, batch) pairs, reached / ideal, values drawn from the data"
+            "\nBatches excluded / at best (all without a match), over n questions about one value \
+             or range that is there"
         );
-        let _ = writeln!(text, "{:<12} {:>19} {:>19}", "column", "points", "ranges");
+        let _ = writeln!(
+            text,
+            "{:<12} {:>15} {:>4} {:>19} {:>4}",
+            "column", "value", "n", "range", "n"
+        );
         for (name, point, range) in self.columns() {
             if point.is_some() || range.is_some() {
-                let (point, range) = (reached(point), reached(range));
-                let _ = writeln!(text, "{name:<12} {point:>19} {range:>19}");
+                let line = format!("{name:<12}{}    {}", reached(point), reached(range));
+                let _ = writeln!(text, "{}", line.trim_end());
             }
         }
     }
@@ -79,18 +90,20 @@ impl Report {
         let sums = &self.sums;
         let _ = writeln!(
             text,
-            "\n{} records in {} batches, {:.0} records/s ingested; {:.1} bytes of filter a record",
+            "\n{} records in {} batches, sent and taken in {:.2} s ({:.0} records/s); \
+             {:.1} bytes of filter a record",
             self.records,
             self.batches,
+            self.seconds,
             self.records_per_second(),
             self.filter_bytes_per_record()
         );
         let _ = writeln!(
             text,
-            "{} questions, {} (question, batch) pairs: {:.1} % excluded ({:.1} % by zone map, \
-             {:.1} % by filter), ideal {:.1} %",
+            "{} questions about {} batches: {:.1} % of batch reads excluded ({:.1} % by zone \
+             map, {:.1} % by filter); at best {:.1} %",
             self.asked.len(),
-            sums.pairs,
+            self.batches,
             share(sums.excluded(), sums.pairs),
             share(sums.excluded_zone_map, sums.pairs),
             share(sums.excluded_filter, sums.pairs),
@@ -129,10 +142,10 @@ fn write_question(text: &mut String, asked: &Asked, paint: Paint) {
 }
 
 fn reached(sums: Option<Sums>) -> String {
-    sums.map_or(String::new(), |sums| {
+    sums.map_or(" ".repeat(21), |sums| {
         let reached = share(sums.excluded(), sums.pairs);
         let ideal = share(sums.ideal_excluded, sums.pairs);
-        format!("{reached:.1} / {ideal:.1} %")
+        format!("{:>16} {:>4}", format!("{reached:.1} / {ideal:.1} %"), sums.questions)
     })
 }
 
