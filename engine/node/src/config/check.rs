@@ -30,7 +30,8 @@ impl Provenance {
         let values = width(|s| s.value.len()).unwrap_or(0).min(VALUE_WIDTH_MAX);
         let mut text = String::new();
         for setting in &self.settings {
-            let (key, value, origin) = (setting.key, &setting.value, &setting.origin);
+            let (key, origin) = (setting.key, &setting.origin);
+            let value = if setting.value.is_empty() { "(empty)" } else { &setting.value };
             let _ = writeln!(text, "{key:keys$}  {value:values$}  # {origin}");
         }
         for note in &self.notes {
