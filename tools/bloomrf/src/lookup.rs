@@ -197,7 +197,8 @@ fn in_words(reason: &str) -> String {
     format!("{reason} ({meaning})")
 }
 
-/// Ids of all batches that the node holds, ascending.
+/// Ids of all batches that the node holds, ascending. A page that is no list of batches is an
+/// error, not an empty list: nothing would be left to read.
 fn held_batches(http: SocketAddr, timeout: Duration) -> Result<Vec<BatchId>, HttpError> {
     let mut ids = Vec::new();
     let mut first = 0;
@@ -205,9 +206,19 @@ fn held_batches(http: SocketAddr, timeout: Duration) -> Result<Vec<BatchId>, Htt
         let from = first.to_string();
         let query = [("first", from.as_str()), ("limit", "1024")];
         let page = fetch_json(http, "/batches", &query, timeout)?;
+        let odd = |reason: &str| HttpError::Unreachable {
+            address: http,
+            path: "/batches",
+            reason: reason.to_owned(),
+        };
         let batches = page.get("batches").and_then(Value::as_array);
-        let page_ids = batches.into_iter().flatten().filter_map(|b| b.get("id")?.as_u64());
-        ids.extend(page_ids);
+        for batch in batches.ok_or_else(|| odd("no list of batches"))? {
+            let id = batch.get("id").and_then(Value::as_u64);
+            ids.push(id.ok_or_else(|| odd("a batch without an id"))?);
+        }
+        if ids.len() > HELD_BATCHES_MAX {
+            return Err(odd("more batches than a node holds"));
+        }
         match page.get("next").and_then(Value::as_u64) {
             Some(next) if next > first => first = next,
             _ => return Ok(ids),
@@ -252,5 +263,7 @@ fn describe(doubt: Unusable, timeout_ms: u32) -> String {
     }
 }
 
+/// More than any node may be configured to retain.
+const HELD_BATCHES_MAX: usize = 1 << 20;
 /// Runs of ids printed before the rest is only counted.
 const PARTS_MAX: usize = 200;

@@ -1,5 +1,6 @@
 //! Bad input: a clear message, the right exit code, nothing lost.
 
+use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -98,6 +99,26 @@ fn batches_of_more_frames_than_a_batch_has_are_refused() {
     // All of a capture in one batch, where that is possible.
     let (code, report) = demo_json(&["--pcap", text(&file), "--batch-records", "5000000"]);
     assert_eq!((code, number(&report, &["totals", "batches"])), (0, 1.0));
+}
+
+#[test]
+fn a_page_that_is_no_list_of_batches_is_not_taken_for_none() {
+    for page in [r#"{"batches":3}"#, "{}", "[]", r#"{"batches":[{"id":-1}],"next":null}"#] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let http = listener.local_addr().expect("bound").to_string();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            let asked = stream.read(&mut [0; 4_096]).expect("a request");
+            assert!(asked > 0);
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
+            stream.write_all(&[head.as_bytes(), page.as_bytes()].concat()).expect("sent");
+        });
+        let question = ["lookup", "--node", "127.0.0.1:1", "--where", "dst_port = 1", "--http"];
+        let output = run(&[question.as_slice(), &[&http]].concat());
+        serving.join().expect("served");
+        assert_eq!(code(&output), 1, "{page}: {}", stdout(&output));
+        assert!(stderr(&output).contains("every batch has to be read"), "{}", stderr(&output));
+    }
 }
 
 #[test]
