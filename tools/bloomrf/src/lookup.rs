@@ -116,8 +116,8 @@ fn to_text(answer: &Answer, kept: &[BatchId]) -> String {
     if answer.no_filter > 0 {
         text.push_str(
             "note: without a filter means not verified yet, evicted, or never seen whole; \
-             --explain says which.\n      A node without an SCC (setting `scc`) verifies nothing, and \
-             excludes nothing.\n",
+             --explain says which.\n      A node without an SCC (setting `scc`) verifies \
+             and excludes nothing.\n",
         );
     }
     text

@@ -41,7 +41,8 @@ impl Report {
         let _ = writeln!(
             text,
             "\nEvery question goes to the node, and every batch is read to know the truth. \
-             Excluded: need not be read.\nFalse positive: read in vain. False negative: a match lost; must \
+             Excluded: need not be read.\n\
+             False positive: read in vain. False negative: a match lost; must \
              be 0 everywhere."
         );
     }
