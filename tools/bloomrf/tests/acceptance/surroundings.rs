@@ -56,6 +56,8 @@ fn a_reader_that_has_left_is_no_failure_and_a_full_disk_is_a_clear_one() {
         assert_eq!(code(&output), 1, "{arguments:?}");
         assert!(stderr(&output).starts_with("error: standard output"), "{}", stderr(&output));
     }
+    // Killed, it would leave its folder behind.
+    assert_eq!(node.interrupt(), 0);
 }
 
 #[test]
