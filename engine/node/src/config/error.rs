@@ -26,7 +26,7 @@ pub enum ConfigError {
         key: String,
         /// Environment variable, or file and line.
         origin: String,
-        /// `; did you mean ...?`, or nothing.
+        /// `; did you mean ...?`, or where all are listed.
         hint: String,
     },
     /// The file cannot be read.

@@ -248,7 +248,10 @@ pub(super) fn read_text(path: &Path, bytes_max: usize) -> io::Result<String> {
 const CONFIG_TEXT_BYTES_MAX: usize = 1 << 20;
 
 fn hint(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |name| format!("; did you mean {name}?"))
+    match near {
+        Some(name) => format!("; did you mean {name}?"),
+        None => "; `bloomrf node check-config --json` lists all, with their variables".to_owned(),
+    }
 }
 
 /// Line of a byte offset, from 1.
