@@ -1,5 +1,7 @@
 //! Questions over several columns, or with more than one comparison.
 
+use std::collections::HashSet;
+
 use bloomrf_oracle::Value;
 
 use super::single::{address, iso, literal, network};
@@ -74,7 +76,7 @@ impl Generator<'_> {
         Some(format!("NOT ({first} OR {second}) AND {}", self.equals("src_ip4")?))
     }
 
-    /// Three values that are there, two that may not be.
+    /// Three values that are there, two that may not be; each named once.
     fn in_list(&mut self, name: &str) -> Option<String> {
         let column = self.ordinal(name)?;
         let mut values = Vec::new();
@@ -84,6 +86,8 @@ impl Generator<'_> {
         for _ in 0..2 {
             values.push(literal(&self.value_beside(column)?)?);
         }
+        let mut named = HashSet::new();
+        values.retain(|value| named.insert(value.clone()));
         Some(format!("{name} IN ({})", values.join(", ")))
     }
 
