@@ -1,4 +1,7 @@
-//! What the benches share: seeded keys as columns really hold them. Same seed, same keys.
+//! What the benches share: seeded keys as columns really hold them, and seeded flow records.
+//! Same seed, same keys.
+
+pub mod flows;
 
 /// A splitmix64 sequence.
 #[derive(Clone, Debug)]

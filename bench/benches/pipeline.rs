@@ -1,0 +1,216 @@
+//! The way of a record and of a question through the engine, without sockets, in one process:
+//! every variant in turn, round after round. Prints CSV: stage, variant, ns (quietest and median
+//! round). Ingest is per record, seal per record, lookups per candidate batch.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bloomrf_bench::flows::{self, CLUSTER, RECORD_BYTES};
+use bloomrf_engine::env::Clock;
+use bloomrf_engine::filter::FilterPolicy;
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue};
+use bloomrf_engine::lookup::{Evaluator, LookupConfig};
+use bloomrf_engine::query::parse_where;
+use bloomrf_engine::schema::Schema;
+use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer, SealerConfig};
+use bloomrf_engine::store::{Store, StoreConfig};
+use bloomrf_engine::verify::{HashAlgorithm, frame_digest};
+use bloomrf_engine::wire::frame::Frame;
+use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
+use bloomrf_engine::wire::stream::Verdict;
+use bloomrf_kernels::SizeClasses;
+use bloomrf_kernels::params::Budget;
+
+const RECORDS: usize = 65_536;
+const BATCHES: u64 = 512;
+const BATCH_RECORDS: usize = 4_096;
+const ROUNDS: usize = 15;
+
+fn main() {
+    println!("stage,variant,ns_min,ns_median");
+    let schema = Arc::new(flows::schema());
+    ingest(&schema);
+    lookups(&schema);
+}
+
+/// Real time.
+struct Wall(Instant);
+
+impl Clock for Wall {
+    fn now_ns(&self) -> u64 {
+        self.0.elapsed().as_nanos() as u64
+    }
+
+    fn unix_us(&self) -> i64 {
+        0
+    }
+}
+
+fn config(schema: &Arc<Schema>, records: usize) -> IngestConfig {
+    IngestConfig {
+        cluster: CLUSTER,
+        schema: Arc::clone(schema),
+        policy: Arc::new(FilterPolicy {
+            budget: Budget { bits_per_key: 8, levels: 4 },
+            sizes: SizeClasses::new(1_024),
+            seed: 42,
+            filtered: vec![true; schema.columns().len()],
+        }),
+        board: Arc::new(OpenBoard::new(records as u64)),
+        idle_ns: u64::MAX,
+        frames_max: 1 << 13,
+    }
+}
+
+/// A queue and a sealer, joined by hand.
+struct Node {
+    queue: Queue,
+    sealer: Sealer,
+    config: IngestConfig,
+}
+
+impl Node {
+    fn new(schema: &Arc<Schema>, records: usize) -> Self {
+        let config = config(schema, records);
+        let sealer = SealerConfig {
+            ingest: config.clone(),
+            queues: 1,
+            grace_ns: 1_000_000_000,
+            retry_ns: 1_000_000,
+        };
+        Node { queue: Queue::new(config.clone()), sealer: Sealer::new(sealer), config }
+    }
+
+    /// Carries events and commands until the batch is sealed.
+    fn seal(&mut self) -> Box<SealedBatch> {
+        loop {
+            while let Some(event) = self.queue.next_event() {
+                self.sealer.on_event(0, event, 1);
+            }
+            let mut sealed = None;
+            while let Some(action) = self.sealer.next_action() {
+                match action {
+                    SealAction::Queue(_, command) => self.queue.on_command(command, 1),
+                    SealAction::Sealed(batch) => sealed = Some(batch),
+                    SealAction::Incomplete(batch, why) => panic!("batch {batch}: {why:?}"),
+                }
+            }
+            if let Some(batch) = sealed {
+                return batch;
+            }
+        }
+    }
+}
+
+fn ingest(schema: &Arc<Schema>) {
+    let rows = flows::records(1, RECORDS);
+    let mut node = Node::new(schema, RECORDS);
+    let mut times: [Vec<f64>; 4] = Default::default();
+    for round in 0..ROUNDS as u64 {
+        let frames = flows::batch(schema, round + 1, &rows);
+        times[0].push(timed(RECORDS, || parse_all(&frames)));
+        times[1].push(timed(RECORDS, || insert_rows(&node.config, &rows)));
+        times[2].push(timed(RECORDS, || {
+            for frame in &frames {
+                node.queue.on_datagram(frame, 1);
+            }
+            node.queue.stats().records
+        }));
+        times[3].push(timed(RECORDS, || node.seal().records));
+    }
+    let names = ["parse and digest", "columns alone (fresh)", "queue, whole", "seal"];
+    for (name, times) in names.into_iter().zip(times) {
+        print("ingest of 65536", name, times);
+    }
+}
+
+fn parse_all(frames: &[Vec<u8>]) -> u64 {
+    let mut sum = 0;
+    for bytes in frames {
+        if let Ok(Frame::Data { payload, .. }) = Frame::parse(bytes, RECORD_BYTES) {
+            sum += u64::from(frame_digest(HashAlgorithm::Xxh3, payload)[0]);
+        }
+    }
+    sum
+}
+
+/// All rows into fresh columns, column after column: the inserts without frames around them.
+fn insert_rows(config: &IngestConfig, rows: &[u8]) -> u64 {
+    let shapes = config.policy.open_shapes(&config.schema, RECORDS as u64);
+    let mut sum = 0;
+    for (column, shape) in config.schema.columns().iter().zip(shapes) {
+        let mut open = bloomrf_engine::filter::OpenColumn::new(column, shape);
+        open.insert_rows(column, rows, RECORD_BYTES);
+        sum += u64::from(open.shape().words);
+    }
+    sum
+}
+
+const QUESTIONS: &[(&str, &str)] = &[
+    ("point, uniform column", "counter = 4242424242424242"),
+    ("range of 1M, uniform column", "counter BETWEEN 1000000000000 AND 1000001000000"),
+    ("/24, address", "in_net(src_ip, '198.51.100.0/24')"),
+    ("port, exact", "src_port = 4711"),
+    ("AND of three", "dst_port = 445 AND proto = 6 AND in_net(dst_ip, '198.51.100.0/24')"),
+    ("time window (zone map)", "ts < '2026-01-01T00:00:00Z'"),
+];
+
+/// 512 batches of 4,096 records, all asked at once.
+fn lookups(schema: &Arc<Schema>) {
+    let mut node = Node::new(schema, BATCH_RECORDS);
+    let mut store = Store::new(StoreConfig { retain_batches: 512, arena_bytes: 1 << 30 });
+    for id in 1..=BATCHES {
+        let rows = flows::records(id, BATCH_RECORDS);
+        for frame in &flows::batch(schema, id, &rows) {
+            node.queue.on_datagram(frame, 1);
+        }
+        store.insert(Arc::from(node.seal())).expect("the arena holds all batches");
+        store.judge(id, Verdict::Verified);
+    }
+    let clock = Wall(Instant::now());
+    let mut evaluator = Evaluator::new(LookupConfig {
+        cluster: CLUSTER,
+        schema: Arc::clone(schema),
+        probes_max: 256,
+        budget_us: 10_000_000,
+    });
+    let reader = store.reader();
+    let mut times = vec![Vec::new(); QUESTIONS.len()];
+    for _ in 0..ROUNDS {
+        for ((_, text), times) in QUESTIONS.iter().zip(&mut times) {
+            let request = request(schema, text);
+            times.push(timed(BATCHES as usize, || {
+                let reply = evaluator.answer(&request, &reader.load(), &clock);
+                u64::from(reply.excluded_zone_map + reply.excluded_filter)
+            }));
+        }
+    }
+    for ((name, _), times) in QUESTIONS.iter().zip(times) {
+        print("lookup of 512", name, times);
+    }
+}
+
+fn request(schema: &Schema, text: &str) -> LookupRequest {
+    LookupRequest {
+        query_id: 1,
+        cluster: CLUSTER,
+        fingerprint: schema.fingerprint(),
+        budget_us: 0,
+        float_order: Default::default(),
+        candidates: Candidates::Range { first: 1, count: BATCHES as u32 },
+        predicate: parse_where(schema, text).expect("the bench's questions are valid"),
+    }
+}
+
+/// ns per operation of one run of `work`, whose result nobody can leave out.
+fn timed(operations: usize, work: impl FnOnce() -> u64) -> f64 {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed().as_nanos() as f64 / operations as f64
+}
+
+fn print(stage: &str, variant: &str, mut times: Vec<f64>) {
+    times.sort_by(f64::total_cmp);
+    println!("{stage},\"{variant}\",{:.1},{:.1}", times[0], times[times.len() / 2]);
+}
