@@ -118,6 +118,11 @@ pub(crate) struct ReplayArgs {
     /// Start again at the end of the file, with new batch ids, until Ctrl-C.
     #[arg(long = "loop")]
     pub(crate) repeat: bool,
+    /// Be the cluster's side as well: take the node's verification stream on this address, keep
+    /// the batches for as long as the replay runs, and judge the node's hashes. The node's
+    /// setting `scc` (BLOOMRF_SCC) must name it.
+    #[arg(long, value_name = "ADDR", conflicts_with = "repeat")]
+    pub(crate) scc: Option<SocketAddr>,
     /// Records of a batch.
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..=67_108_864))]
@@ -205,12 +210,13 @@ const NODE_EXAMPLES: &str = "\
 Examples:
   bloomrf node check-config --config node.toml
   bloomrf node run --config node.toml
-  FERMIHDI_BLOOMRF_DATA_DIR=/tmp/bloomrf bloomrf node run
+  FERMIHDI_BLOOMRF_DATA_DIR=bloomrf-data bloomrf node run
   RUST_LOG=debug bloomrf node run --log-format json";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
   bloomrf replay traffic.pcap --to 127.0.0.1
+  bloomrf replay traffic.pcap --to 127.0.0.1 --scc 127.0.0.1:6990   the node verifies it
   bloomrf replay traffic.pcap --to 127.0.0.1:6987 --to 127.0.0.1:7987 --rate 50000/s
   bloomrf replay traffic.pcapng.gz --to 239.1.2.3 --loop --lanes 4 --first-batch 1000";
 

@@ -1,4 +1,7 @@
-//! `bloomrf replay`: a capture file as batches on the network.
+//! `bloomrf replay`: a capture file as batches on the network; with `--scc` the cluster's side as
+//! well, so that a node of one's own can be tried without a cluster.
+
+mod judge;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,6 +15,7 @@ use crate::intake::Intake;
 use crate::outcome::{CommandError, Outcome, complain, print};
 use crate::progress;
 use crate::signals::Stop;
+use judge::Judge;
 
 pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     let schema = Arc::new(Schema::packet());
@@ -22,10 +26,20 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     config.lanes = args.lanes;
     config.first_batch = args.first_batch;
     config.hash = args.hash;
-    let pace = args.rate.map_or(Pace::Free, Pace::rate);
-    let mut broadcaster =
-        Broadcaster::connect(config, &args.to, pace).map_err(CommandError::of_broadcast)?;
     let stop = Stop::listen()?;
+    let judge = args.scc.map(|listen| Judge::start(args, listen, &schema)).transpose()?;
+    let targets: Vec<_> =
+        args.to.iter().copied().chain(judge.as_ref().map(Judge::target)).collect();
+    let pace = match (args.rate, &judge) {
+        (Some(rate), _) => Pace::rate(rate),
+        (None, Some(judge)) => judge.pace(),
+        (None, None) => Pace::Free,
+    };
+    let mut broadcaster =
+        Broadcaster::connect(config, &targets, pace).map_err(CommandError::of_broadcast)?;
+    if let Some(judge) = &judge {
+        judge.wait_connected(&stop)?;
+    }
     let bar = progress::spinner("replay", false);
     let started = Instant::now();
     loop {
@@ -55,5 +69,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
         seconds,
         totals.records as f64 / seconds.max(1e-9)
     ))?;
-    Ok(ExitCode::SUCCESS)
+    let Some(judge) = judge else { return Ok(ExitCode::SUCCESS) };
+    let verified = judge.wait_judged(args.first_batch, totals.batches, &stop);
+    print(&format!("{verified} of {} batches verified by the node\n", totals.batches))?;
+    Ok(ExitCode::from(u8::from(verified < totals.batches)))
 }
