@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::schema::Schema;
+use bloomrf_refcluster::pace::Progress;
 use bloomrf_refcluster::{Ledger, Pace, Scc, SccConfig, StorageConfig, StorageNode};
 use tempfile::TempDir;
 
@@ -61,9 +62,12 @@ impl Judge {
         self.storage.address()
     }
 
-    /// No faster than the judge itself keeps up.
+    /// No faster than the judge itself keeps up, and one batch ahead of its verdicts: a node that
+    /// has not sealed yet is not overrun by small batches.
     pub(super) fn pace(&self) -> Pace {
-        Pace::window(vec![self.storage.progress()], FRAMES_AHEAD_MAX, None, STALL)
+        let ledger = self.ledger.clone();
+        let judged: Progress = Box::new(move || ledger.judged() as u64);
+        Pace::window(vec![self.storage.progress()], FRAMES_AHEAD_MAX, Some(judged), STALL)
     }
 
     /// Waits for a node: what it has not heard it cannot verify.

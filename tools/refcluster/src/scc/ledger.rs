@@ -102,6 +102,12 @@ impl Ledger {
         inner.fates.iter().filter_map(open).collect()
     }
 
+    /// Batches on which a verdict was given.
+    #[must_use]
+    pub fn judged(&self) -> usize {
+        self.lock().verdicts.len()
+    }
+
     /// The last verdict given on a batch.
     #[must_use]
     pub fn verdict(&self, batch: BatchId) -> Option<Verdict> {
