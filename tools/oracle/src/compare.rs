@@ -70,6 +70,9 @@ fn float_order(left: f64, right: f64, rule: FloatRule) -> Order {
         (true, true, FloatRule::Total) => Order::Equal,
         (true, false, FloatRule::Total) => Order::Greater,
         (false, true, FloatRule::Total) => Order::Less,
+        (true, true, FloatRule::Below) => Order::Equal,
+        (true, false, FloatRule::Below) => Order::Less,
+        (false, true, FloatRule::Below) => Order::Greater,
     }
 }
 
@@ -78,6 +81,7 @@ fn int_float_order(left: i128, right: f64, rule: FloatRule) -> Order {
         return match rule {
             FloatRule::Ieee => Order::Unordered,
             FloatRule::Total => Order::Less,
+            FloatRule::Below => Order::Greater,
         };
     }
     // 2^127 and its negation are floats; outside them no integer of ours lies.

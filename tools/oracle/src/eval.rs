@@ -48,6 +48,8 @@ pub enum FloatRule {
     Ieee,
     /// NaN equals NaN and is above every number.
     Total,
+    /// NaN equals NaN and is below every number, as one with the sign bit set is in some engines.
+    Below,
 }
 
 /// True, false, or unknown (`None`). A row matches only when it is true. A field past the row

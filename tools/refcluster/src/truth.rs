@@ -28,7 +28,7 @@ impl Judge {
     /// Whether a row matches under either reading of NaN.
     #[must_use]
     pub fn matches(&self, row: &[Value]) -> bool {
-        [FloatRule::Ieee, FloatRule::Total]
+        [FloatRule::Ieee, FloatRule::Total, FloatRule::Below]
             .into_iter()
             .any(|rule| matches_row(&self.expr, row, rule) == Some(true))
     }

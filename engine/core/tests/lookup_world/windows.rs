@@ -3,7 +3,7 @@
 
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_engine::schema::{ByteOrder, ColumnType};
-use bloomrf_oracle::{Expr, Op, matches_row};
+use bloomrf_oracle::{Expr, FloatRule, Op, Value, matches_row};
 
 use super::domain::{cell, last, literal};
 use super::{Cell, Splitmix, World, schema};
@@ -133,35 +133,37 @@ fn least_share(kind: ColumnType) -> f64 {
 }
 
 /// Per batch and index of the lower bound: the least index of an upper bound with which a row
-/// matches. From the oracle's own comparisons.
+/// matches. From the oracle's own comparisons; both bounds under one rule at a time.
 fn matching_from(world: &World, literals: &[Literal]) -> Vec<Vec<usize>> {
-    let compare = |op, literal: &Literal| Expr::Compare(0, op, truth::value(literal));
-    let holds = |op, row: usize, batch: usize, literal: &Literal| {
-        truth::float_rules(FloatOrder::Unstated).iter().any(|&r| {
-            matches_row(&compare(op, literal), &world.rows[batch].1[row], r) == Some(true)
-        })
+    let rules = truth::float_rules(FloatOrder::Unstated);
+    let least = |batch| {
+        let by_rule = rules.iter().map(|&rule| matching_under(world, literals, batch, rule));
+        by_rule.reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| a.min(b)).collect())
     };
-    (0..world.rows.len())
-        .map(|batch| {
-            let rows = world.rows[batch].1.len();
-            // NaN is at most above every literal and never at or below one.
-            let first_le: Vec<usize> = (0..rows)
-                .map(|row| {
-                    literals.iter().position(|l| holds(Op::Le, row, batch, l)).unwrap_or(usize::MAX)
-                })
-                .collect();
-            literals
-                .iter()
-                .map(|low| {
-                    (0..rows)
-                        .filter(|&row| holds(Op::Ge, row, batch, low))
-                        .map(|row| first_le[row])
-                        .min()
-                        .unwrap_or(usize::MAX)
-                })
-                .collect()
-        })
-        .collect()
+    (0..world.rows.len()).map(|batch| least(batch).expect("there are rules")).collect()
+}
+
+fn matching_under(
+    world: &World,
+    literals: &[Literal],
+    batch: usize,
+    rule: FloatRule,
+) -> Vec<usize> {
+    let holds = |op, row: &[Value], literal: &Literal| {
+        let expr = Expr::Compare(0, op, truth::value(literal));
+        matches_row(&expr, row, rule) == Some(true)
+    };
+    let rows = &world.rows[batch].1;
+    // A value is at or below all literals from some one on, or (NaN) all of them or none.
+    let first_le: Vec<usize> = rows
+        .iter()
+        .map(|row| literals.iter().position(|l| holds(Op::Le, row, l)).unwrap_or(usize::MAX))
+        .collect();
+    let from = |low| {
+        let above = rows.iter().zip(&first_le).filter(|(row, _)| holds(Op::Ge, row, low));
+        above.map(|(_, &first)| first).min().unwrap_or(usize::MAX)
+    };
+    literals.iter().map(from).collect()
 }
 
 /// The same bounds in other words.

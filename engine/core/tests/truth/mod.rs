@@ -50,7 +50,7 @@ pub(crate) fn expr(predicate: &Predicate) -> Option<Expr> {
 /// it has a match under any of them.
 pub(crate) fn float_rules(order: FloatOrder) -> &'static [FloatRule] {
     match order {
-        FloatOrder::Unstated => &[FloatRule::Ieee, FloatRule::Total],
+        FloatOrder::Unstated => &[FloatRule::Ieee, FloatRule::Total, FloatRule::Below],
         FloatOrder::Ieee => &[FloatRule::Ieee],
         FloatOrder::Total => &[FloatRule::Total],
     }

@@ -106,7 +106,11 @@ fn nan_follows_the_stated_rule_and_zeros_are_equal() {
     assert_eq!(answers(&Value::Int(7), &nan, FloatRule::Total), LESS);
     assert_eq!(answers(&nan, &Value::Int(7), FloatRule::Total), GREATER);
     assert_eq!(answers(&nan, &Value::Int(7), FloatRule::Ieee), NAN);
-    for rule in [FloatRule::Ieee, FloatRule::Total] {
+    assert_eq!(answers(&nan, &payload, FloatRule::Below), EQUAL);
+    assert_eq!(answers(&payload, &Value::Float(f64::NEG_INFINITY), FloatRule::Below), LESS);
+    assert_eq!(answers(&Value::Int(7), &nan, FloatRule::Below), GREATER);
+    assert_eq!(answers(&nan, &Value::Int(7), FloatRule::Below), LESS);
+    for rule in [FloatRule::Ieee, FloatRule::Total, FloatRule::Below] {
         assert_eq!(answers(&Value::Float(-0.0), &Value::Float(0.0), rule), EQUAL);
         assert_eq!(answers(&Value::Float(-0.0), &Value::Int(0), rule), EQUAL);
     }
