@@ -56,6 +56,8 @@ fn config(schema: &Arc<Schema>, records: usize) -> IngestConfig {
             sizes: SizeClasses::new(1_024),
             seed: 42,
             filtered: vec![true; schema.columns().len()],
+            kernel: bloomrf_kernels::Kernel::from_env()
+                .expect("BLOOMRF_KERNEL names a set of this CPU"),
         }),
         board: Arc::new(OpenBoard::new(records as u64)),
         idle_ns: u64::MAX,
@@ -174,6 +176,8 @@ fn lookups(schema: &Arc<Schema>) {
         schema: Arc::clone(schema),
         probes_max: 256,
         budget_us: 10_000_000,
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     });
     let reader = store.reader();
     let mut times = vec![Vec::new(); QUESTIONS.len()];

@@ -6,20 +6,36 @@
 //! A filter is a slice of `u64` words that somebody else owns (an arena, a file, a `Vec`) plus a
 //! small `Copy` description of its shape. Keys are unsigned integers that keep the order of the
 //! values they stand for; how values become keys is the business of the engine's schema.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod answer;
+pub mod arena;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod blocked;
+pub mod bloomrf;
+pub mod columns;
 mod descent;
+pub mod digest;
+pub mod exact;
 pub mod hash;
+pub mod kernel;
 pub mod layers;
 mod model;
 pub mod params;
 pub mod plan;
 pub mod scalar;
 pub mod size;
+pub mod sliced;
+pub mod split_block;
+pub mod token;
+pub mod words;
 pub mod zone;
 
 pub use answer::Answer;
+pub use kernel::{Kernel, KernelError};
 pub use layers::{Layer, Layers, LayersError};
 pub use plan::{RangePlan, Step};
 pub use size::SizeClasses;

@@ -43,6 +43,8 @@ fn ask(world: &World, request: &LookupRequest, budget_us: u32) -> LookupReply {
         schema: world.schema.clone(),
         probes_max: 256,
         budget_us,
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     });
     let reply = evaluator.answer(request, &world.reader.load(), &Real(Instant::now()));
     check_counts(&reply);

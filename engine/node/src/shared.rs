@@ -134,6 +134,7 @@ impl Shared {
             schema: Arc::clone(&self.schema),
             probes_max: self.config.max_probes,
             budget_us: self.config.lookup_budget_us,
+            kernel: self.config.kernel,
         }
     }
 

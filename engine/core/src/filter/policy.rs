@@ -3,7 +3,7 @@
 use bloomrf_kernels::params::{Budget, layers_for};
 use bloomrf_kernels::scalar::bitmap::{WORDS_8, WORDS_16};
 use bloomrf_kernels::scalar::blocked::{BLOCK_WORDS, K};
-use bloomrf_kernels::{Layers, SizeClasses};
+use bloomrf_kernels::{Kernel, Layers, SizeClasses};
 
 use super::FilterKind;
 use crate::schema::{Column, KeyClass, Schema};
@@ -19,6 +19,8 @@ pub struct FilterPolicy {
     pub seed: u64,
     /// Per column: filter it (true) or keep only its zone map.
     pub filtered: Vec<bool>,
+    /// Kernel set of ingest and seal.
+    pub kernel: Kernel,
 }
 
 /// How one column opens: decided before any queue inserts, equal on every queue.

@@ -22,6 +22,8 @@ pub(crate) fn config() -> IngestConfig {
         sizes: SizeClasses::new(8),
         seed: 1,
         filtered: vec![true; 2],
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     };
     IngestConfig {
         cluster: ClusterId(5),

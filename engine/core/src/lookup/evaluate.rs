@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use bloomrf_kernels::Kernel;
+
 use super::explain::{self, BatchExplain};
 use super::normal::Normal;
 use super::plan::Plan;
@@ -28,6 +30,8 @@ pub struct LookupConfig {
     pub probes_max: u32,
     /// The node's own budget per lookup, microseconds.
     pub budget_us: u32,
+    /// Kernel set of the walks.
+    pub kernel: Kernel,
 }
 
 /// Answers lookups; keeps scratch memory, so one per responder thread.

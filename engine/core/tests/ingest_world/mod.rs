@@ -184,6 +184,8 @@ impl Node {
             sizes: SizeClasses::new(64),
             seed: 0xB10,
             filtered: vec![true; schema.columns().len()],
+            kernel: bloomrf_kernels::Kernel::from_env()
+                .expect("BLOOMRF_KERNEL names a set of this CPU"),
         };
         let config = IngestConfig {
             cluster: CLUSTER,

@@ -73,6 +73,8 @@ pub(crate) fn policy(schema: &Schema) -> FilterPolicy {
         sizes: SizeClasses::new(1_024),
         seed: 42,
         filtered: vec![true; schema.columns().len()],
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     }
 }
 
@@ -227,6 +229,8 @@ pub(crate) fn evaluator(schema: &Arc<Schema>, probes_max: u32) -> Evaluator {
         schema: Arc::clone(schema),
         probes_max,
         budget_us: 10_000,
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     })
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bloomrf_engine::limits::{NAME_BYTES_MAX, RECORDS_PER_BATCH_MAX, SCHEMA_TEXT_BYTES_MAX};
 use bloomrf_engine::schema::Schema;
+use bloomrf_kernels::Kernel;
 
 use super::Config;
 use super::load::read_text;
@@ -151,6 +152,14 @@ pub(super) const KEYS: &[Key] = &[
         limit: "100..=1000000",
         apply: |c, v, _| set(&mut c.lookup_budget_us, value::number(v, 100..=1_000_000)),
         show: |c| c.lookup_budget_us.to_string(),
+    },
+    Key {
+        name: "kernel",
+        env: "BLOOMRF_KERNEL",
+        unit: "kernel set",
+        limit: "auto (the best that the CPU has), scalar, avx2, avx512 or avx512-no-vbmi",
+        apply: |c, v, _| set(&mut c.kernel, Kernel::named(v.trim()).map_err(|e| e.to_string())),
+        show: |c| if c.kernel == Kernel::best() { "auto" } else { c.kernel.name() }.to_owned(),
     },
     Key {
         name: "scc",

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
+use bloomrf_kernels::Kernel;
 
 pub use check::check_config;
 pub use error::ConfigError;
@@ -60,6 +61,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Lookup budget inside the node, microseconds.
     pub lookup_budget_us: u32,
+    /// `BLOOMRF_KERNEL`: kernel set of ingest, seal and lookups.
+    pub kernel: Kernel,
     /// SCC's verification address, if there is one.
     pub scc: Option<SocketAddr>,
     /// Cluster.
@@ -106,6 +109,7 @@ impl Default for Config {
             max_kib_per_column: 1_024,
             data_dir: PathBuf::from("/var/lib/fermihdi/bloomrf"),
             lookup_budget_us: 10_000,
+            kernel: Kernel::best(),
             scc: None,
             cluster: ClusterId(0),
             node_name: "bloomrf".to_owned(),

@@ -111,6 +111,7 @@ fn every_bound_is_checked_at_its_edges() {
         ("FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN", &["1", "65536"], &["0", "65537"]),
         ("FERMIHDI_BLOOMRF_DATA_DIR", &["/x"], &["", " "]),
         ("BLOOMRF_LOOKUP_BUDGET_US", &["100", "1000000"], &["99", "1000001"]),
+        ("BLOOMRF_KERNEL", &["auto", "scalar"], &["", "sse9", "AVX2"]),
         (
             "BLOOMRF_SCC",
             &["none", "10.0.0.1:1", "[::1]:6990"],

@@ -64,6 +64,8 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         sizes: SizeClasses::new(1),
         seed: 1,
         filtered: vec![true; schema.columns().len()],
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     };
     let queue = Queue::new(IngestConfig {
         cluster: ClusterId(1),

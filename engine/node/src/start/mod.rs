@@ -90,6 +90,7 @@ fn ingest_config(shared: &Shared, seed: u64) -> IngestConfig {
         sizes: SizeClasses::new(config.max_kib_per_column),
         seed,
         filtered: config.filtered_columns(),
+        kernel: config.kernel,
     };
     IngestConfig {
         cluster: config.cluster,

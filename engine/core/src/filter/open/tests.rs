@@ -36,6 +36,8 @@ fn policy(levels: u32) -> FilterPolicy {
         sizes: SizeClasses::new(1_024),
         seed: 77,
         filtered: vec![true; 11],
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     }
 }
 

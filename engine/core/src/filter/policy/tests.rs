@@ -9,6 +9,8 @@ fn policy(levels: u32, max_kib: u32) -> FilterPolicy {
         sizes: SizeClasses::new(max_kib),
         seed: 3,
         filtered: vec![true; 256],
+        kernel: bloomrf_kernels::Kernel::from_env()
+            .expect("BLOOMRF_KERNEL names a set of this CPU"),
     }
 }
 

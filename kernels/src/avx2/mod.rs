@@ -1,0 +1,6 @@
+//! Hot path: kernels of the AVX2 set; registers in `lanes`, one file per operation.
+//!
+//! Only code that holds an [`Avx2`](crate::token::Avx2) token gets in here. What needs a pointer
+//! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
+
+pub(crate) mod lanes;

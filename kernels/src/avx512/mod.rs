@@ -1,0 +1,7 @@
+//! Hot path: kernels of the two AVX-512 sets; registers in `lanes`, one file per operation.
+//!
+//! Only code that holds an [`Avx512`](crate::token::Avx512) or
+//! [`Avx512Vbmi`](crate::token::Avx512Vbmi) token gets in here. What needs a pointer lies in
+//! `lanes`; kernels are safe functions with `#[target_feature]`.
+
+pub(crate) mod lanes;

@@ -1,0 +1,3 @@
+//! Called when a batch closes, off the ingest core.
+//!
+//! Exact kinds, for columns whose keys are few or close together: never a false positive.
