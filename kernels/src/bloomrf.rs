@@ -1,3 +1,100 @@
-//! Hot path: no allocation, no lock, no syscall.
+//! Hot path: no allocation, no lock, no syscall; work is linear in the keys or ranges given.
 //!
 //! Doors of bloomRF: many keys or ranges at once, on any kernel set.
+//!
+//! A filter is `hashed`, a slice of W words (W >= 1), and `top`, the 1,024 words of the exact top
+//! 16 bits of 32-bit keys (empty where the layers have none). Every kernel set writes the same bits
+//! and gives the same answers as [`scalar::bloomrf`], the reference.
+//!
+//! Answers are bit masks: bit `i % 64` of word `i / 64` of `found` belongs to key or range `i`. Bits
+//! past the last one are 0. A word that is not there reads as all ones: "found".
+//!
+//! ```
+//! use bloomrf_kernels::{Kernel, bloomrf, params};
+//!
+//! let kernel = Kernel::best();
+//! let layers = params::layers_for(64, 7);
+//! let mut hashed = vec![0; 120];
+//! bloomrf::insert_many(kernel, &layers, &mut hashed, &mut [], &[5, 900, 1 << 40]);
+//!
+//! let mut found = [0];
+//! bloomrf::contains_many(kernel, &layers, &hashed, &[], &[900, 901, 5], &mut found);
+//! assert_eq!(found[0] & 0b101, 0b101);
+//! bloomrf::range_many(kernel, &layers, &hashed, &[], &[(800, 1_000), (9, 2)], 256, &mut found);
+//! assert_eq!(found[0], 0b01); // The second range is empty.
+//! ```
+//!
+//! Source: Mößner, Riegger, Bernhardt, Petrov, "bloomRF: On Performing Range-Queries in Bloom-Filters
+//! with Piecewise-Monotone Hash Functions and Prefix Hashing", EDBT 2023.
+
+use crate::scalar;
+use crate::{Kernel, Layers};
+
+/// Inserts `keys` (of the domain of `layers`) in any order; repeated keys are cheap in a row.
+///
+/// # Panics
+/// Where `hashed` is empty and there is a key; where the layers have an exact top and `top` is not
+/// 1,024 words.
+pub fn insert_many(
+    kernel: Kernel,
+    layers: &Layers,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[u64],
+) {
+    let _ = kernel;
+    scalar::bloomrf::insert_many(layers, hashed, top, keys);
+}
+
+/// [`insert_many`] of the keys of a 4-byte column.
+///
+/// # Panics
+/// As [`insert_many`].
+pub fn insert_many_u32(
+    kernel: Kernel,
+    layers: &Layers,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[u32],
+) {
+    let _ = kernel;
+    scalar::bloomrf::insert_many_u32(layers, hashed, top, keys);
+}
+
+/// Which of `keys` may have been inserted. A key outside the domain is "found".
+///
+/// # Panics
+/// Where `found` has not exactly `keys.len().div_ceil(64)` words.
+pub fn contains_many(
+    kernel: Kernel,
+    layers: &Layers,
+    hashed: &[u64],
+    top: &[u64],
+    keys: &[u64],
+    found: &mut [u64],
+) {
+    let _ = kernel;
+    assert_eq!(found.len(), keys.len().div_ceil(64), "words of answers for {} keys", keys.len());
+    scalar::bloomrf::contains_many(layers, hashed, top, keys, found);
+}
+
+/// Which of `ranges` (inclusive ends) may hold an inserted key.
+///
+/// A range that may take more than `probes_max` hashed words is "found" whatever the filter holds,
+/// and so is one that leaves the domain; one with its ends swapped is empty and never found.
+///
+/// # Panics
+/// Where `found` has not exactly `ranges.len().div_ceil(64)` words.
+pub fn range_many(
+    kernel: Kernel,
+    layers: &Layers,
+    hashed: &[u64],
+    top: &[u64],
+    ranges: &[(u64, u64)],
+    probes_max: u32,
+    found: &mut [u64],
+) {
+    let _ = kernel;
+    assert_eq!(found.len(), ranges.len().div_ceil(64), "words for {} ranges", ranges.len());
+    scalar::bloomrf::range_many(layers, hashed, top, ranges, probes_max, found);
+}

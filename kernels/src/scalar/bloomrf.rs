@@ -51,6 +51,48 @@ pub fn insert_many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &
     }
 }
 
+/// [`insert_many`] of the keys of a 4-byte column.
+pub fn insert_many_u32(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u32]) {
+    let mut wide = [0; 256];
+    for keys in keys.chunks(wide.len()) {
+        let wide = &mut wide[..keys.len()];
+        wide.iter_mut().zip(keys).for_each(|(wide, &key)| *wide = u64::from(key));
+        insert_many(layers, hashed, top, wide);
+    }
+}
+
+/// [`contains`] of each key: bit `i % 64` of word `i / 64` of `found`, bits past the last are 0.
+pub fn contains_many(
+    layers: &Layers,
+    hashed: &[u64],
+    top: &[u64],
+    keys: &[u64],
+    found: &mut [u64],
+) {
+    for (word, keys) in found.iter_mut().zip(keys.chunks(64)) {
+        *word = bits(keys, |&key| contains(layers, hashed, top, key));
+    }
+}
+
+/// Whether each range may hold a key: [`range`], as bits like those of [`contains_many`].
+pub fn range_many(
+    layers: &Layers,
+    hashed: &[u64],
+    top: &[u64],
+    ranges: &[(u64, u64)],
+    probes_max: u32,
+    found: &mut [u64],
+) {
+    for (word, ranges) in found.iter_mut().zip(ranges.chunks(64)) {
+        *word = bits(ranges, |&(lo, hi)| range(layers, hashed, top, lo, hi, probes_max).may_hold());
+    }
+}
+
+/// Up to 64 answers as one word.
+fn bits<T>(of: &[T], answer: impl Fn(&T) -> bool) -> u64 {
+    (0..).zip(of).fold(0, |bits, (at, item)| bits | u64::from(answer(item)) << at)
+}
+
 /// Whether `key` may have been inserted.
 #[inline]
 #[must_use]

@@ -58,3 +58,75 @@ fn fold_by<const N: usize>(words: &mut Vec<u64>) {
 pub fn ones(words: &[u64]) -> u64 {
     words.iter().map(|w| u64::from(w.count_ones())).sum()
 }
+
+/// Set bits of a union of shares, before and after folding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ones {
+    /// Set bits of the union, unfolded.
+    pub before: u64,
+    /// Set bits of the folded words.
+    pub after: u64,
+}
+
+/// ORs all `shares` and folds by `factor` granules of `granule` words into `target`.
+///
+/// # Panics
+/// Unless all shares have the length of `target` times `factor`, and `target` is whole granules.
+pub fn merge_fold(shares: &[&[u64]], granule: usize, factor: usize, target: &mut [u64]) -> Ones {
+    assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
+    merge_fold_by(granule, factor, target, |at| shares.iter().fold(0, |all, share| all | share[at]))
+}
+
+/// [`merge_fold`] that leaves the shares zeroed.
+///
+/// # Panics
+/// As [`merge_fold`].
+pub fn merge_fold_zero(
+    shares: &mut [&mut [u64]],
+    granule: usize,
+    factor: usize,
+    target: &mut [u64],
+) -> Ones {
+    assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
+    merge_fold_by(granule, factor, target, |at| {
+        shares.iter_mut().fold(0, |all, share| all | std::mem::take(&mut share[at]))
+    })
+}
+
+/// Asserts what every kernel set of these two asks of its arguments.
+pub(crate) fn assert_fold(
+    shares: impl Iterator<Item = usize>,
+    granule: usize,
+    factor: usize,
+    target: usize,
+) {
+    assert!(
+        granule > 0 && factor > 0 && target.is_multiple_of(granule),
+        "{target} words are no whole granules of {granule}, or {factor} is no factor"
+    );
+    for share in shares {
+        assert_eq!(share, target * factor, "words of a share that folds by {factor} to {target}");
+    }
+}
+
+/// Folds the union that `take` reads word by word, each word once.
+fn merge_fold_by(
+    granule: usize,
+    factor: usize,
+    target: &mut [u64],
+    mut take: impl FnMut(usize) -> u64,
+) -> Ones {
+    let mut ones = Ones::default();
+    for (index, granule_words) in target.chunks_exact_mut(granule).enumerate() {
+        granule_words.fill(0);
+        for source in index * factor..(index + 1) * factor {
+            for (lane, word) in granule_words.iter_mut().enumerate() {
+                let union = take(source * granule + lane);
+                ones.before += u64::from(union.count_ones());
+                *word |= union;
+            }
+        }
+        ones.after += self::ones(granule_words);
+    }
+    ones
+}
