@@ -5,4 +5,6 @@
 pub mod bitmap;
 pub mod blocked;
 pub mod bloomrf;
+pub mod columns;
+pub(crate) mod gather;
 pub mod words;

@@ -1,0 +1,107 @@
+//! Hot path: no allocation, no lock, no syscall; one strided pass over the rows per field.
+//!
+//! Rows to columns of keys, field by field.
+
+use crate::columns::{Field, Gather, KeyArray, KeyChunk, Map, Order};
+
+/// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on.
+pub(crate) fn append(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
+    let stride = gather.record_bytes();
+    for (i, field) in gather.fields().iter().enumerate() {
+        append_field(field, rows, stride, chunk.array_mut(i), at);
+        if let Some(bit) = field.null_bit {
+            append_nulls(bit, rows, stride, chunk, i, at);
+        }
+    }
+}
+
+fn append_field(field: &Field, rows: &[u8], stride: usize, array: &mut KeyArray, at: usize) {
+    match (array, field.width) {
+        (KeyArray::U8(keys), _) => strided::<1, u8>(field, rows, stride, keys.tail_mut(at)),
+        (KeyArray::U16(keys), _) => strided::<2, u16>(field, rows, stride, keys.tail_mut(at)),
+        (KeyArray::U32(keys), _) => strided::<4, u32>(field, rows, stride, keys.tail_mut(at)),
+        (KeyArray::U64(keys), 6) => strided::<6, u64>(field, rows, stride, keys.tail_mut(at)),
+        (KeyArray::U64(keys), _) => strided::<8, u64>(field, rows, stride, keys.tail_mut(at)),
+    }
+}
+
+/// The choice of byte order and key map, once per call.
+fn strided<const W: usize, T: Key>(field: &Field, rows: &[u8], stride: usize, keys: &mut [T]) {
+    let cells = rows.chunks_exact(stride).map(|row| cell::<W>(row, field.offset));
+    let bits = 8 * W as u32;
+    let little = cells.clone().map(little);
+    let big = cells.map(big);
+    match (field.order, field.map) {
+        (Order::Little, Map::Unsigned) => put(keys, little),
+        (Order::Big, Map::Unsigned) => put(keys, big),
+        (Order::Little, Map::Signed) => put(keys, little.map(|n| Map::Signed.key(n, bits))),
+        (Order::Big, Map::Signed) => put(keys, big.map(|n| Map::Signed.key(n, bits))),
+        (Order::Little, Map::Float) => put(keys, little.map(|n| Map::Float.key(n, bits))),
+        (Order::Big, Map::Float) => put(keys, big.map(|n| Map::Float.key(n, bits))),
+        (_, Map::Bool) => put(keys, little.map(|n| Map::Bool.key(n, bits))),
+    }
+}
+
+#[inline]
+fn put<T: Key>(keys: &mut [T], numbers: impl Iterator<Item = u64>) {
+    for (slot, number) in keys.iter_mut().zip(numbers) {
+        *slot = T::narrow(number);
+    }
+}
+
+#[inline]
+fn cell<const W: usize>(row: &[u8], offset: usize) -> [u8; W] {
+    let mut cell = [0; W];
+    cell.copy_from_slice(&row[offset..offset + W]);
+    cell
+}
+
+#[inline]
+fn little<const W: usize>(cell: [u8; W]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..W].copy_from_slice(&cell);
+    u64::from_le_bytes(bytes)
+}
+
+#[inline]
+fn big<const W: usize>(cell: [u8; W]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[8 - W..].copy_from_slice(&cell);
+    u64::from_be_bytes(bytes)
+}
+
+fn append_nulls(
+    bit: u16,
+    rows: &[u8],
+    stride: usize,
+    chunk: &mut KeyChunk,
+    field: usize,
+    at: usize,
+) {
+    let (byte, shift) = (usize::from(bit / 8), bit % 8);
+    for (i, block) in rows.chunks(64 * stride).enumerate() {
+        let mut bits = 0;
+        for (j, row) in block.chunks_exact(stride).enumerate() {
+            bits |= u64::from(row[byte] >> shift & 1) << j;
+        }
+        chunk.put_nulls(field, at + 64 * i, bits, block.len() / stride);
+    }
+}
+
+/// A key of up to eight bytes.
+trait Key: Copy {
+    fn narrow(number: u64) -> Self;
+}
+
+macro_rules! key {
+    ($($key:ty)*) => {$(
+        impl Key for $key {
+            #[inline]
+            fn narrow(number: u64) -> Self {
+                number as Self
+            }
+        }
+    )*};
+}
+
+key!(u8 u16 u32 u64);
