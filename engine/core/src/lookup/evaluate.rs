@@ -16,7 +16,7 @@ use super::{NoOpinion, NoOpinionCounts};
 use crate::env::Clock;
 use crate::identity::{ClusterId, Fingerprint};
 use crate::schema::Schema;
-use crate::store::{NO_PLACE, Place, Snapshot};
+use crate::store::{CandidateRun, Snapshot};
 use crate::wire::lookup::{LookupReply, LookupRequest, LookupStatus};
 
 /// What a responder needs to know.
@@ -45,8 +45,8 @@ pub struct Evaluator {
 /// What one lookup works on; kept for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Place of every candidate, in the order sent.
-    pub(super) codes: Vec<u32>,
+    /// Where the candidates lie, in the order sent.
+    pub(super) runs: Vec<CandidateRun>,
     /// One per chunk of the snapshot.
     pub(super) chunks: Vec<ChunkMasks>,
 }
@@ -168,12 +168,13 @@ impl Scratch {
         plan: &mut Plan,
         deadline: &mut Deadline<'_>,
     ) {
-        snapshot.resolve(&request.candidates, &mut self.codes);
+        snapshot.resolve(&request.candidates, &mut self.runs);
         self.chunks.clear();
         self.chunks.resize(snapshot.chunks().len(), ChunkMasks::default());
-        for place in self.codes.iter().filter(|&&code| code != NO_PLACE) {
-            let place = Place::from_code(*place);
-            self.chunks[place.chunk as usize].asked |= 1 << place.slot;
+        for run in &self.runs {
+            if let Some(masks) = self.chunks.get_mut(run.place.chunk as usize) {
+                masks.asked |= run.slots();
+            }
         }
         for (masks, chunk) in self.chunks.iter_mut().zip(snapshot.chunks()) {
             if masks.asked == 0 {
@@ -201,21 +202,30 @@ impl Scratch {
 
     /// From slots back to candidates as sent: any order, duplicates each for themselves.
     fn scatter(&self, reply: &mut LookupReply) {
-        reply.no_filter = 0;
-        for (i, &code) in self.codes.iter().enumerate() {
-            let (mut live, mut by_zone, mut by_filter) = (false, false, false);
-            if code != NO_PLACE {
-                let place = Place::from_code(code);
-                let masks = &self.chunks[place.chunk as usize];
-                let bit = |mask: u64| mask >> place.slot & 1 == 1;
-                (live, by_zone, by_filter) =
-                    (bit(masks.live), bit(masks.by_zone), bit(masks.by_filter));
-            }
-            reply.evaluated += u32::from(live);
-            reply.no_filter += u32::from(!live);
-            reply.excluded_zone_map += u32::from(by_zone);
-            reply.excluded_filter += u32::from(by_filter);
-            reply.excluded[i / 8] |= u8::from(by_zone || by_filter) << (i % 8);
+        for run in &self.runs {
+            let Some(masks) = self.chunks.get(run.place.chunk as usize) else { continue };
+            let (by_zone, by_filter) = (run.pick(masks.by_zone), run.pick(masks.by_filter));
+            reply.evaluated += run.pick(masks.live).count_ones();
+            reply.excluded_zone_map += by_zone.count_ones();
+            reply.excluded_filter += by_filter.count_ones();
+            put_bits(&mut reply.excluded, run.at, by_zone | by_filter);
+        }
+        reply.no_filter = reply.candidates - reply.evaluated;
+    }
+}
+
+/// Sets the bits of `bits`, from bit number `at` on.
+#[inline]
+fn put_bits(bitmap: &mut [u8], at: usize, bits: u64) {
+    let shifted = u128::from(bits) << (at % 8);
+    let target = &mut bitmap[at / 8..];
+    if let Some(first) = target.first_chunk_mut::<9>() {
+        let mut wide = [0; 16];
+        wide[..9].copy_from_slice(first);
+        first.copy_from_slice(&(u128::from_le_bytes(wide) | shifted).to_le_bytes()[..9]);
+    } else {
+        for (byte, more) in target.iter_mut().zip(shifted.to_le_bytes()) {
+            *byte |= more;
         }
     }
 }

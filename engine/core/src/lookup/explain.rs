@@ -15,7 +15,7 @@ use crate::identity::BatchId;
 use crate::query;
 use crate::schema::Schema;
 use crate::seal::SealedBatch;
-use crate::store::{NO_PLACE, Place, Snapshot};
+use crate::store::{Place, Snapshot};
 use crate::wire::lookup::LookupRequest;
 
 /// The outcome for one candidate.
@@ -79,15 +79,16 @@ pub(super) fn all(
 ) -> Vec<BatchExplain> {
     let texts: Vec<String> = (0..normal.leaves.len()).map(|i| text(schema, normal, i)).collect();
     let mut lines_left = LINES_MAX;
-    let explain = |(batch, &code): (BatchId, &u32)| {
+    let places = places(request.candidates.len(), scratch);
+    let explain = |(batch, place): (BatchId, Option<Place>)| {
         let unexplained = |outcome| (outcome, Vec::new());
-        let (outcome, findings) = match sealed(snapshot, scratch, code) {
+        let (outcome, findings) = match place.and_then(|place| sealed(snapshot, scratch, place)) {
             None => unexplained(Outcome::NoOpinion(snapshot.absence(batch).into())),
-            Some((sealed, masks)) if lines_left >= texts.len() => {
+            Some(live) if lines_left >= texts.len() => {
                 lines_left -= texts.len();
-                one(normal, sealed, masks, plan)
+                one(normal, live.batch, live.masks, plan)
             }
-            Some((_, masks)) => unexplained(masks.outcome(Place::from_code(code).slot)),
+            Some(live) => unexplained(live.masks.outcome(live.slot)),
         };
         let line = |(text, finding): (&String, Finding)| LeafExplain {
             leaf: text.clone(),
@@ -96,23 +97,35 @@ pub(super) fn all(
         };
         BatchExplain { batch, outcome, leaves: texts.iter().zip(findings).map(line).collect() }
     };
-    request.candidates.iter().zip(&scratch.codes).map(explain).collect()
+    request.candidates.iter().zip(places).map(explain).collect()
 }
 
-/// The candidate's batch and the masks of its chunk, if it was live in that lookup.
-fn sealed<'s>(
-    snapshot: &'s Snapshot,
-    scratch: &'s Scratch,
-    code: u32,
-) -> Option<(&'s SealedBatch, &'s ChunkMasks)> {
-    if code == NO_PLACE {
-        return None;
+/// The place of every candidate, in the order sent.
+fn places(candidates: usize, scratch: &Scratch) -> Vec<Option<Place>> {
+    let mut places = vec![None; candidates];
+    for run in &scratch.runs {
+        for (place, i) in places[run.at..].iter_mut().zip(0..run.count) {
+            *place = Some(Place { chunk: run.place.chunk, slot: run.place.slot + i });
+        }
     }
-    let place = Place::from_code(code);
+    places
+}
+
+/// A batch that was live in the lookup.
+struct Live<'s> {
+    batch: &'s SealedBatch,
+    /// Of its chunk.
+    masks: &'s ChunkMasks,
+    slot: u32,
+}
+
+/// The batch at `place`, if it was live in that lookup.
+fn sealed<'s>(snapshot: &'s Snapshot, scratch: &'s Scratch, place: Place) -> Option<Live<'s>> {
     let masks = scratch.chunks.get(place.chunk as usize)?;
     let is_live = masks.live >> place.slot & 1 == 1;
     let chunk = snapshot.chunks().get(place.chunk as usize)?;
-    chunk.slot(place.slot as usize).filter(|_| is_live).map(|batch| (&**batch, masks))
+    let batch = chunk.slot(place.slot as usize).filter(|_| is_live)?;
+    Some(Live { batch, masks, slot: place.slot })
 }
 
 impl ChunkMasks {

@@ -12,6 +12,6 @@ mod snapshot;
 mod writer;
 
 pub use chunk::{CHUNK_SLOTS, Chunk};
-pub use resolve::NO_PLACE;
+pub use resolve::CandidateRun;
 pub use snapshot::{Absence, Place, Snapshot};
 pub use writer::{BatchState, InsertError, Store, StoreConfig, StoreReader, StoreStats};

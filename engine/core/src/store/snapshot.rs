@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Chunk;
+use super::resolve::IdRun;
 use crate::identity::BatchId;
 
 /// Where a batch lies.
@@ -33,6 +34,8 @@ pub struct Snapshot {
     pub(super) chunks: Vec<Arc<Chunk>>,
     /// Batches held, sorted by id.
     pub(super) index: Vec<(BatchId, Place)>,
+    /// The same as runs: what candidates are resolved with.
+    pub(super) runs: Vec<IdRun>,
     /// Batches that left not long ago, sorted by id.
     pub(super) gone: Arc<[(BatchId, Absence)]>,
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
 
+use super::resolve::IdRun;
 use super::{Absence, CHUNK_SLOTS, Chunk, Place, Snapshot};
 use crate::identity::BatchId;
 use crate::seal::SealedBatch;
@@ -325,7 +326,8 @@ impl Store {
         let mut gone: Vec<_> = self.gone.iter().copied().collect();
         gone.sort_unstable_by_key(|entry| entry.0);
         let chunks = self.chunks.iter().map(|(_, chunk)| Arc::clone(chunk)).collect();
-        self.current.store(Arc::new(Snapshot { chunks, index, gone: gone.into() }));
+        let runs = IdRun::all(&index);
+        self.current.store(Arc::new(Snapshot { chunks, index, runs, gone: gone.into() }));
         self.reap();
     }
 

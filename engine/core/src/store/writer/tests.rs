@@ -3,7 +3,6 @@
 use super::*;
 use crate::filter::{ColumnFlags, ColumnZone, Filter, SealedColumn};
 use crate::verify::{BatchHash, HashAlgorithm};
-use crate::wire::lookup::Candidates;
 use bloomrf_kernels::Zone;
 
 /// A batch with a filter of `bytes` bytes (a multiple of eight).
@@ -282,39 +281,4 @@ fn a_schema_change_discards_everything() {
     assert!(store.list().is_empty());
     assert_eq!(store.stats().bytes, 0);
     assert_eq!(store.reader().load().absence(1), Absence::NoFilter);
-}
-
-#[test]
-fn lists_resolve_like_one_look_up_after_another() {
-    let mut store = store(1_000, 1 << 20);
-    for id in (3..600).step_by(3) {
-        put(&mut store, id, 8);
-    }
-    let snapshot = store.reader().load();
-    let lists: [Vec<BatchId>; 7] = [
-        vec![],
-        (0..700).collect(),
-        (0..700).rev().collect(),
-        vec![3, 3, 3, 600, 597, 597, 0, u64::MAX, 3],
-        vec![u64::MAX, 0, u64::MAX],
-        (0..300).map(|i| (i * 7_919) % 601).collect(),
-        vec![599, 600, 601, 597],
-    ];
-    let mut codes = Vec::new();
-    for list in lists {
-        let expected: Vec<Option<Place>> = list.iter().map(|&id| snapshot.place(id)).collect();
-        snapshot.resolve(&Candidates::List(list), &mut codes);
-        assert_eq!(places(&codes), expected);
-    }
-    for (first, count) in [(0, 700), (3, 1), (598, 5), (u64::MAX, 1), (5, 0), (4, 2)] {
-        let expected: Vec<Option<Place>> =
-            (0..u64::from(count)).map(|i| snapshot.place(first + i)).collect();
-        snapshot.resolve(&Candidates::Range { first, count }, &mut codes);
-        assert_eq!(places(&codes), expected, "{first} + {count}");
-    }
-}
-
-fn places(codes: &[u32]) -> Vec<Option<Place>> {
-    let place = |&code: &u32| (code != super::super::NO_PLACE).then(|| Place::from_code(code));
-    codes.iter().map(place).collect()
 }
