@@ -8,6 +8,7 @@
 //! values they stand for; how values become keys is the business of the engine's schema.
 #![deny(unsafe_code)]
 
+pub mod advisor;
 pub mod answer;
 pub mod arena;
 #[cfg(target_arch = "x86_64")]
