@@ -38,6 +38,10 @@ pub struct Probe {
     /// Upper half of the hash; the word is `(hash * W) >> 32`. With `exact`: the word of the top
     /// bitmap.
     pub hash: u32,
+    /// First bit of the cyclic run that `mask` is.
+    pub start: u8,
+    /// Bits of the run, 1..=64; 0 where the step reads nothing (its hash means nothing then).
+    pub length: u8,
     /// Meaning of the outcome.
     pub step: Step,
     /// The probe reads the exact top bitmap, not a hashed word (exempt from the probe budget).
@@ -55,12 +59,13 @@ pub struct RangePlan {
 
 /// The interior that a plan reads from the exact top: one question there, many probes in the list.
 #[derive(Clone, Copy, Debug)]
-struct TopRun {
-    /// First and last of the intervals.
-    from: u16,
-    to: u16,
+pub(crate) struct TopRun {
+    /// First of the intervals.
+    pub(crate) from: u16,
+    /// Last of the intervals.
+    pub(crate) to: u16,
     /// Index of the first probe after the run.
-    past: usize,
+    pub(crate) past: usize,
 }
 
 impl RangePlan {
@@ -72,7 +77,7 @@ impl RangePlan {
         self.top_run = None;
         let mut budget = u64::from(probes_max);
         descend(layers, lo, hi, |visit| match visit {
-            Visit::Mark(step) => self.probes.push(Probe { mask: 0, hash: 0, step, exact: false }),
+            Visit::Mark(step) => self.probes.push(Probe::mark(step)),
             Visit::Read(run) => match budget.checked_sub(run.probes()) {
                 Some(left) if !self.over_budget => {
                     budget = left;
@@ -139,6 +144,18 @@ impl RangePlan {
         Answer::Maybe
     }
 
+    /// Whether the range would read more hashed words than it may: every filter then says
+    /// [`Answer::OverBudget`].
+    #[must_use]
+    pub fn is_over_budget(&self) -> bool {
+        self.over_budget
+    }
+
+    /// The run that the one `Any` of the exact top stands for.
+    pub(crate) fn top_run(&self) -> Option<TopRun> {
+        self.top_run
+    }
+
     /// The probes in order, for kernels that walk many filters at once.
     #[must_use]
     pub fn probes(&self) -> &[Probe] {
@@ -153,13 +170,17 @@ impl RangePlan {
             let from = if group == first { run.from & offset_max } else { 0 };
             let to = if group == last { run.to & offset_max } else { offset_max };
             let offsets = (u64::MAX << from) & (u64::MAX >> (63 - to));
-            self.probes.push(if run.exact {
+            let (step, exact, length) = (run.step, run.exact, (to - from + 1) as u8);
+            self.probes.push(if exact {
                 // A group of the top is one of its 1,024 words.
-                Probe { mask: offsets, hash: group as u32, step: run.step, exact: true }
+                let (hash, start) = (group as u32, from as u8);
+                Probe { mask: offsets, hash, start, length, step, exact }
             } else {
                 let h = mix(group, run.layer.salt);
-                let mask = offsets.rotate_left((h >> 8) as u32 & 63);
-                Probe { mask, hash: (h >> 32) as u32, step: run.step, exact: false }
+                let (hash, rotation) = ((h >> 32) as u32, (h >> 8) as u32 & 63);
+                let start = ((from as u32 + rotation) & 63) as u8;
+                let mask = offsets.rotate_left(rotation);
+                Probe { mask, hash, start, length, step, exact }
             });
         }
         if run.exact && run.step == Step::Any {
@@ -171,6 +192,11 @@ impl RangePlan {
 }
 
 impl Probe {
+    /// A step that reads nothing.
+    fn mark(step: Step) -> Self {
+        Probe { mask: 0, hash: 0, start: 0, length: 0, step, exact: false }
+    }
+
     /// Whether any bit of the probe is set; a word that is not there reads as set.
     #[inline]
     fn hit(&self, hashed: &[u64], top: TopBits<'_>) -> bool {

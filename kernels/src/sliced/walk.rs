@@ -1,0 +1,232 @@
+//! Hot path: no allocation, no lock, no syscall; as many row runs as the plan has probes.
+//!
+//! One plan walked over up to eight groups: probes outside, groups inside, so that the loads of
+//! eight groups are in flight together and one end of the walk is mispredicted, not eight.
+//!
+//! The two paths of [`RangePlan::run`] become masks, `left` and `right`, a bit for each slot. A
+//! slot leaves both when it is found or proved absent; the walk ends when no slot is left.
+
+use super::exact::{any_in, any_row};
+use super::{GROUPS, Masks, SLOTS};
+use crate::plan::Probe;
+use crate::{Kernel, RangePlan, Step};
+
+/// A bit-sliced group of bloomRF filters of one layer set.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<'a> {
+    /// W * 64 rows of the hashed words.
+    pub hashed: &'a [u64],
+    /// 65,536 rows of the exact top, with or without their summary; empty where there is none.
+    pub top: &'a [u64],
+}
+
+/// Which slots of `ask` may hold a key of the plan's range. `None` (and a group past the end of
+/// `groups`), and a plan over budget: all of `ask`. The groups may differ in W.
+///
+/// # Panics
+/// Where there are more than 8 groups.
+#[must_use]
+pub fn run_plan(
+    kernel: Kernel,
+    plan: &RangePlan,
+    groups: &[Option<Group<'_>>],
+    ask: &Masks,
+) -> Masks {
+    let _ = kernel;
+    run_with(plan, groups, ask, any_row, any_bit, |_| ())
+}
+
+/// [`run_plan`], given the OR of rows, the OR of a probe's rows in a word, and a prefetch.
+#[inline(always)]
+pub(crate) fn run_with(
+    plan: &RangePlan,
+    groups: &[Option<Group<'_>>],
+    ask: &Masks,
+    any_row: impl Fn(&[u64], u64) -> u64 + Copy,
+    any_bit: impl Fn(&[u64; SLOTS], &Probe, u64) -> u64 + Copy,
+    ahead: impl Fn(&u64) + Copy,
+) -> Masks {
+    assert!(groups.len() <= GROUPS, "{} groups where at most {GROUPS} are asked", groups.len());
+    if plan.is_over_budget() {
+        return *ask;
+    }
+    let mut found = *ask;
+    let mut asked = [0; GROUPS];
+    let mut views = [View::default(); GROUPS];
+    let mut few = 0;
+    for (g, group) in groups.iter().enumerate() {
+        if let Some(group) = group {
+            views[g] = View { hashed: group.hashed.as_chunks().0, top: group.top };
+            (asked[g], found[g]) = (ask[g], 0);
+            few += u32::from(ask[g] != 0);
+        }
+    }
+    if few <= FEW {
+        for g in 0..GROUPS {
+            if asked[g] != 0 {
+                [found[g]] = walk(plan, &[views[g]], [asked[g]], any_row, any_bit, |_| ());
+            }
+        }
+        return found;
+    }
+    let walked = walk(plan, &views, asked, any_row, any_bit, ahead);
+    std::array::from_fn(|g| found[g] | walked[g])
+}
+
+/// A group, its rows as words of 64.
+#[derive(Clone, Copy, Default)]
+struct View<'a> {
+    hashed: &'a [[u64; SLOTS]],
+    top: &'a [u64],
+}
+
+#[inline(always)]
+fn walk<const N: usize>(
+    plan: &RangePlan,
+    views: &[View<'_>; N],
+    ask: [u64; N],
+    any_row: impl Fn(&[u64], u64) -> u64 + Copy,
+    any_bit: impl Fn(&[u64; SLOTS], &Probe, u64) -> u64 + Copy,
+    ahead: impl Fn(&u64) + Copy,
+) -> [u64; N] {
+    let probes = plan.probes();
+    let (mut left, mut right, mut found) = (ask, ask, [0; N]);
+    for probe in probes.iter().take(AHEAD) {
+        prefetch(views, probe, &ask, ahead);
+    }
+    let mut at = 0;
+    while let Some(probe) = probes.get(at) {
+        if let Some(next) = probes.get(at + AHEAD) {
+            prefetch(views, next, &or(&left, &right), ahead);
+        }
+        at += 1;
+        let need = match probe.step {
+            Step::Cover | Step::Any => or(&left, &right),
+            Step::Left | Step::AnyLeft | Step::EndLeft => left,
+            Step::Right | Step::AnyRight | Step::EndRight => right,
+            Step::Yes => break,
+        };
+        let mut hit = [0; N];
+        if probe.exact && probe.step == Step::Any {
+            // One question for the whole interior; without a run nothing is known.
+            let Some(run) = plan.top_run() else { break };
+            at = run.past;
+            for g in 0..N {
+                if need[g] != 0 {
+                    hit[g] = any_in(views[g].top, run.from, run.to, need[g], any_row);
+                }
+            }
+        } else if probe.length != 0 {
+            for g in 0..N {
+                if need[g] != 0 {
+                    hit[g] = views[g].read(probe, need[g], any_row, any_bit);
+                }
+            }
+        }
+        match probe.step {
+            Step::Cover => {
+                left = and(&left, &hit);
+                right = and(&right, &hit);
+            }
+            // Where a path ends, nothing was read and nothing is hit.
+            Step::Left | Step::EndLeft => left = and(&left, &hit),
+            Step::Right | Step::EndRight => right = and(&right, &hit),
+            _ => {
+                // Only slots whose path is alive are found by it.
+                found = or(&found, &and(&hit, &need));
+                left = and_not(&left, &found);
+                right = and_not(&right, &found);
+            }
+        }
+        if or(&left, &right) == [0; N] {
+            return found;
+        }
+    }
+    // Every cover passed. (Level 0 ends every path: a plan that was never built comes here too.)
+    or(&found, &or(&left, &right))
+}
+
+/// Asks for the rows of a probe in the groups that still have a slot alive.
+#[inline(always)]
+fn prefetch<const N: usize>(
+    views: &[View<'_>; N],
+    probe: &Probe,
+    alive: &[u64; N],
+    ahead: impl Fn(&u64),
+) {
+    // A step that reads nothing has no hash; the top is asked by long runs that need no hint.
+    if probe.length == 0 || probe.exact {
+        return;
+    }
+    for g in 0..N {
+        if alive[g] != 0
+            && let Some(word) = views[g].word(probe)
+        {
+            ahead(&word[usize::from(probe.start & 63)]);
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    #[inline(always)]
+    fn word(&self, probe: &Probe) -> Option<&'a [u64; SLOTS]> {
+        let index = (u64::from(probe.hash) * self.hashed.len() as u64) >> 32;
+        self.hashed.get(index as usize)
+    }
+
+    /// OR of the rows of a probe, or at least of as many as cover `need`; rows that are not there
+    /// are all ones.
+    #[inline(always)]
+    fn read(
+        &self,
+        probe: &Probe,
+        need: u64,
+        any_row: impl Fn(&[u64], u64) -> u64,
+        any_bit: impl Fn(&[u64; SLOTS], &Probe, u64) -> u64,
+    ) -> u64 {
+        let start = usize::from(probe.start & 63);
+        if probe.exact {
+            let first = probe.hash as usize * SLOTS + start;
+            let run = self.top.get(first..first + usize::from(probe.length));
+            return run.map_or(u64::MAX, |run| any_row(run, need));
+        }
+        match self.word(probe) {
+            None => u64::MAX,
+            Some(word) if probe.length == 1 => word[start],
+            Some(word) => any_bit(word, probe, need),
+        }
+    }
+}
+
+/// OR of the rows that the probe names in its word: a run that may wrap at row 63.
+#[inline(always)]
+pub(crate) fn any_bit(word: &[u64; SLOTS], probe: &Probe, need: u64) -> u64 {
+    let start = usize::from(probe.start & 63);
+    let end = start + usize::from(probe.length);
+    let found = any_row(&word[start..end.min(SLOTS)], need);
+    if end <= SLOTS || need & !found == 0 {
+        return found;
+    }
+    found | any_row(&word[..end - SLOTS], need & !found)
+}
+
+#[inline(always)]
+fn or<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
+    std::array::from_fn(|g| a[g] | b[g])
+}
+
+#[inline(always)]
+fn and<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
+    std::array::from_fn(|g| a[g] & b[g])
+}
+
+#[inline(always)]
+fn and_not<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
+    std::array::from_fn(|g| a[g] & !b[g])
+}
+
+/// Probes between a prefetch and its load.
+const AHEAD: usize = 4;
+
+/// Groups up to which each is walked alone: look-ahead would fetch rows that nobody reads.
+const FEW: u32 = 2;
