@@ -27,14 +27,30 @@
 //! Source: Mößner, Riegger, Bernhardt, Petrov, "bloomRF: On Performing Range-Queries in Bloom-Filters
 //! with Piecewise-Monotone Hash Functions and Prefix Hashing", EDBT 2023.
 
-use crate::scalar;
-use crate::{Kernel, Layers};
+#[cfg(target_arch = "x86_64")]
+use crate::avx512;
+use crate::size::WORDS_MAX;
+use crate::{Kernel, Layers, scalar};
 
-/// Inserts `keys` (of the domain of `layers`) in any order; repeated keys are cheap in a row.
+/// What is known of the order of keys to insert. It changes the time, never the bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyOrder {
+    /// Nothing: a sample of neighbours decides, anew every few thousand keys.
+    #[default]
+    Unknown,
+    /// Neighbours have little in common.
+    Scattered,
+    /// Neighbours mostly share their upper bits, as timestamps and counters do.
+    Ordered,
+}
+
+/// Inserts `keys` (of the domain of `layers`), in any order.
+///
+/// Cost: one word per layer and key; keys in order, or repeated in a row, share most of them.
 ///
 /// # Panics
 /// Where `hashed` is empty and there is a key; where the layers have an exact top and `top` is not
-/// 1,024 words.
+/// 1,024 words, or a key does not fit 32 bits.
 pub fn insert_many(
     kernel: Kernel,
     layers: &Layers,
@@ -42,8 +58,7 @@ pub fn insert_many(
     top: &mut [u64],
     keys: &[u64],
 ) {
-    let _ = kernel;
-    scalar::bloomrf::insert_many(layers, hashed, top, keys);
+    insert_many_ordered(kernel, layers, KeyOrder::Unknown, hashed, top, keys);
 }
 
 /// [`insert_many`] of the keys of a 4-byte column.
@@ -57,8 +72,59 @@ pub fn insert_many_u32(
     top: &mut [u64],
     keys: &[u32],
 ) {
-    let _ = kernel;
-    scalar::bloomrf::insert_many_u32(layers, hashed, top, keys);
+    insert_many_u32_ordered(kernel, layers, KeyOrder::Unknown, hashed, top, keys);
+}
+
+/// [`insert_many`] with what the caller knows of the order of the keys.
+///
+/// # Panics
+/// As [`insert_many`].
+pub fn insert_many_ordered(
+    kernel: Kernel,
+    layers: &Layers,
+    order: KeyOrder,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[u64],
+) {
+    assert_filter(layers, hashed, top, keys.is_empty());
+    match if addressable(hashed) { kernel } else { Kernel::Scalar } {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::bloomrf::insert_many(token, layers, order, hashed, top, keys);
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::bloomrf::insert_many(token.avx512(), layers, order, hashed, top, keys);
+        }
+        _ => scalar::bloomrf::insert_many(layers, hashed, top, keys),
+    }
+}
+
+/// [`insert_many_u32`] with what the caller knows of the order of the keys.
+///
+/// # Panics
+/// As [`insert_many`].
+pub fn insert_many_u32_ordered(
+    kernel: Kernel,
+    layers: &Layers,
+    order: KeyOrder,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[u32],
+) {
+    assert_filter(layers, hashed, top, keys.is_empty());
+    match if addressable(hashed) { kernel } else { Kernel::Scalar } {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::bloomrf::insert_many_u32(token, layers, order, hashed, top, keys);
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::bloomrf::insert_many_u32(token.avx512(), layers, order, hashed, top, keys);
+        }
+        _ => scalar::bloomrf::insert_many_u32(layers, hashed, top, keys),
+    }
 }
 
 /// Which of `keys` may have been inserted. A key outside the domain is "found".
@@ -97,4 +163,19 @@ pub fn range_many(
     let _ = kernel;
     assert_eq!(found.len(), ranges.len().div_ceil(64), "words for {} ranges", ranges.len());
     scalar::bloomrf::range_many(layers, hashed, top, ranges, probes_max, found);
+}
+
+/// Whether bit addresses of the filter fit 32 bits, as the vector kernels want it.
+fn addressable(hashed: &[u64]) -> bool {
+    hashed.len() as u64 <= WORDS_MAX
+}
+
+fn assert_filter(layers: &Layers, hashed: &[u64], top: &[u64], no_keys: bool) {
+    assert!(no_keys || !hashed.is_empty(), "a filter has at least one word");
+    assert!(
+        !layers.has_exact_top() || top.len() == scalar::bitmap::WORDS_16,
+        "an exact top has {} words, not {}",
+        scalar::bitmap::WORDS_16,
+        top.len()
+    );
 }

@@ -7,10 +7,16 @@
 #[inline]
 #[must_use]
 pub fn mix(prefix: u64, salt: u64) -> u64 {
-    let mut h = (prefix ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut h = (prefix ^ salt).wrapping_mul(MIX_FIRST);
     h ^= h >> 32;
-    h.wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    h.wrapping_mul(MIX_SECOND)
 }
+
+/// The first multiplier of [`mix`]; part of the stored format.
+pub(crate) const MIX_FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The second multiplier of [`mix`]; part of the stored format.
+pub(crate) const MIX_SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// The salt of layer `index` under the seed of a data folder and schema epoch.
 #[inline]

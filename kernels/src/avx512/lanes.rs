@@ -39,3 +39,29 @@ pub(crate) fn store8_u32(numbers: &mut [u32; 8], lanes: __m256i) {
     // SAFETY: the reference covers 32 writable bytes; the store asks for no alignment.
     unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), lanes) }
 }
+
+/// Sixteen 32-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load16_u32(numbers: &[u32; 16]) -> __m512i {
+    // SAFETY: the reference covers 64 readable bytes; the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
+
+/// Sixteen 32-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn store16_u32(numbers: &mut [u32; 16], lanes: __m512i) {
+    // SAFETY: the reference covers 64 writable bytes; the store asks for no alignment.
+    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), lanes) }
+}
+
+/// Sixteen words in two registers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load16(words: &[u64; 16]) -> (__m512i, __m512i) {
+    let pointer = words.as_ptr();
+    // SAFETY: the reference covers 128 readable bytes, the second half begins after 8 words; the
+    // loads ask for no alignment.
+    unsafe { (_mm512_loadu_si512(pointer.cast()), _mm512_loadu_si512(pointer.add(8).cast())) }
+}

@@ -4,4 +4,5 @@
 //! [`Avx512Vbmi`](crate::token::Avx512Vbmi) token gets in here. What needs a pointer lies in
 //! `lanes`; kernels are safe functions with `#[target_feature]`.
 
+pub(crate) mod bloomrf;
 pub(crate) mod lanes;

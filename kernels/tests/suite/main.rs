@@ -2,6 +2,8 @@
 //! octave, folds against fresh filters, the model against measurement.
 
 mod advisor;
+mod bloomrf_insert;
+mod bloomrf_sets;
 mod budget;
 mod built;
 mod exact;

@@ -1,0 +1,41 @@
+//! Hot path: kernels of bloomRF on 512-bit registers; entered through the doors with a token.
+//!
+//! `address` computes bit addresses of 16 keys in one layer, `insert` ORs them, `cascade` is the
+//! insert of ordered keys, `contains` and `range` read. A bit address is `word * 64 + bit` in a
+//! u32, so a filter has fewer than 2^26 words; the doors send larger ones to the scalar kernel.
+#![allow(unsafe_code)]
+
+mod address;
+mod cascade;
+mod insert;
+
+use crate::Layers;
+use crate::bloomrf::KeyOrder;
+use crate::token::Avx512;
+
+/// See [`crate::bloomrf::insert_many`]; `hashed` is 1 to [`WORDS_MAX`](crate::size::WORDS_MAX)
+/// words.
+pub(crate) fn insert_many(
+    _: Avx512,
+    layers: &Layers,
+    order: KeyOrder,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[u64],
+) {
+    // SAFETY: the token proves the features.
+    unsafe { insert::many_u64(layers, order, hashed, top, keys) }
+}
+
+/// See [`crate::bloomrf::insert_many_u32`]; `hashed` as for [`insert_many`].
+pub(crate) fn insert_many_u32(
+    _: Avx512,
+    layers: &Layers,
+    order: KeyOrder,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[u32],
+) {
+    // SAFETY: the token proves the features.
+    unsafe { insert::many_u32(layers, order, hashed, top, keys) }
+}
