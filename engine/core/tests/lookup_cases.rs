@@ -296,16 +296,18 @@ fn damaged_filters_and_zone_maps_keep_the_batch() {
         .collect();
     let whole = seal(&world.schema, &world.policy, 1, &records, 3);
     let mut damaged = vec![whole.clone(); 8];
-    damaged[0].columns[0].filter = Filter::Bitmap8([0; 4]);
-    damaged[1].columns[0].filter = Filter::Bitmap16(vec![0; 3].into());
-    damaged[2].columns[0].filter = Filter::Blocked { seed: 1, blocks: vec![0; 9].into() };
-    damaged[3].columns[0].zone = ColumnZone::Narrow(Zone::default());
-    damaged[4].columns[0].zone = ColumnZone::Wide(Zone::default());
-    damaged[5].columns[0].flags.has_value = false;
-    if let Filter::BloomRf { hashed, .. } = &mut damaged[6].columns[0].filter {
+    let mut columns = damaged.iter_mut().map(|batch| Arc::make_mut(&mut batch.columns[0]));
+    let mut next = || columns.next().unwrap();
+    next().filter = Filter::Bitmap8([0; 4]);
+    next().filter = Filter::Bitmap16(vec![0; 3].into());
+    next().filter = Filter::Blocked { seed: 1, blocks: vec![0; 9].into() };
+    next().zone = ColumnZone::Narrow(Zone::default());
+    next().zone = ColumnZone::Wide(Zone::default());
+    next().flags.has_value = false;
+    if let Filter::BloomRf { hashed, .. } = &mut next().filter {
         *hashed = Vec::new().into();
     }
-    if let Filter::BloomRf { top, .. } = &mut damaged[7].columns[0].filter {
+    if let Filter::BloomRf { top, .. } = &mut next().filter {
         *top = bloomrf_engine::filter::Top16::None;
     }
     let damaged_count = damaged.len();

@@ -9,5 +9,6 @@ mod sealed;
 pub use open::OpenColumn;
 pub use policy::{FilterPolicy, OpenShape};
 pub use sealed::{
-    ColumnFlags, ColumnZone, Filter, FilterKind, SealedColumn, Top16, narrow_hash, wide_zone_key,
+    ColumnFlags, ColumnZone, Filter, FilterKind, SealedColumn, SlicedFilter, Top16, narrow_hash,
+    wide_zone_key,
 };

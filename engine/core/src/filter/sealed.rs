@@ -79,6 +79,22 @@ pub enum Filter {
         /// Blocks of eight words.
         blocks: Box<[u64]>,
     },
+    /// Its bits lie in the bit-sliced group of its chunk and column; what `/batches` and explain
+    /// tell of it is kept. Without that group it has no opinion.
+    Sliced(SlicedFilter),
+}
+
+/// What is kept of a filter whose bits went into a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlicedFilter {
+    /// Kind.
+    pub kind: FilterKind,
+    /// Bytes that it took by itself.
+    pub bytes: usize,
+    /// Its fill.
+    pub fill: f64,
+    /// Its estimated false-positive rate.
+    pub fpr: f64,
 }
 
 /// An exact set of 16-bit values: the top 16 bits of a sealed bloomRF of 4-byte keys, or the
@@ -157,10 +173,11 @@ impl Top16 {
 }
 
 impl Filter {
-    /// Bytes of filter words held.
+    /// Bytes of filter words; of a sliced filter those that it took by itself.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
+            Filter::Sliced(sliced) => sliced.bytes,
             Filter::None => 0,
             Filter::Bitmap8(words) => size_of_val(words),
             Filter::Bitmap16(words) => size_of_val(&**words),
@@ -171,10 +188,17 @@ impl Filter {
         }
     }
 
+    /// Bytes that this value holds itself: none once it is sliced.
+    #[must_use]
+    pub fn own_bytes(&self) -> usize {
+        if matches!(self, Filter::Sliced(_)) { 0 } else { self.bytes() }
+    }
+
     /// Kind, for logs and `/batches`.
     #[must_use]
     pub fn kind(&self) -> FilterKind {
         match self {
+            Filter::Sliced(sliced) => sliced.kind,
             Filter::None => FilterKind::None,
             Filter::Bitmap8(_) => FilterKind::Bitmap8,
             Filter::Bitmap16(_) | Filter::List16(_) | Filter::Near16 { .. } => FilterKind::Bitmap16,
@@ -187,6 +211,7 @@ impl Filter {
     #[must_use]
     pub fn fill(&self) -> f64 {
         match self {
+            Filter::Sliced(sliced) => sliced.fill,
             Filter::None => 0.0,
             Filter::Bitmap8(words) => fill_of(words),
             Filter::Bitmap16(words) => fill_of(words),
@@ -202,6 +227,7 @@ impl Filter {
     #[must_use]
     pub fn fpr(&self) -> f64 {
         match self {
+            Filter::Sliced(sliced) => sliced.fpr,
             Filter::None => 1.0,
             Filter::Bitmap8(_)
             | Filter::Bitmap16(_)

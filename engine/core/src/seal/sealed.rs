@@ -1,5 +1,7 @@
 //! A sealed batch: everything the store keeps of it.
 
+use std::sync::Arc;
+
 use crate::filter::SealedColumn;
 use crate::identity::BatchId;
 use crate::verify::BatchHash;
@@ -13,8 +15,9 @@ pub struct SealedBatch {
     pub records: u64,
     /// Batch hash, to be judged by the SCC.
     pub hash: BatchHash,
-    /// Columns, in schema order.
-    pub columns: Vec<SealedColumn>,
+    /// Columns, in schema order. The store shares them between versions of a batch whose filters
+    /// it slices one column after the other.
+    pub columns: Vec<Arc<SealedColumn>>,
 }
 
 impl SealedBatch {

@@ -4,6 +4,8 @@
 //! inserted is found by the table and its rows are counted as doubled, so that
 //! `rows inserted - rows doubled = records` proves that what was received was also inserted.
 
+use std::sync::Arc;
+
 use super::SealedBatch;
 use crate::filter::OpenColumn;
 use crate::identity::BatchId;
@@ -113,7 +115,7 @@ impl Union {
         totals: &BatchTotals,
     ) -> SealedBatch {
         let records = totals.records();
-        let seal = |column: &OpenColumn| column.seal(&config.policy, records);
+        let seal = |column: &OpenColumn| Arc::new(column.seal(&config.policy, records));
         let columns = match &self.base {
             Some((_, base)) => base.columns.iter().map(seal).collect(),
             // Nobody saw a record: empty columns of the smallest size.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::column::{self, ChunkColumn};
 use crate::seal::SealedBatch;
 
 /// Slots of a chunk; slot b is the same batch in every column.
@@ -15,6 +16,7 @@ pub struct Chunk {
     live: Arc<AtomicU64>,
     slots: Vec<Option<Arc<SealedBatch>>>,
     occupied: u64,
+    columns: Vec<ChunkColumn>,
 }
 
 impl Chunk {
@@ -37,6 +39,12 @@ impl Chunk {
         self.occupied
     }
 
+    /// One per schema column: zone maps, flags and groups of all slots.
+    #[must_use]
+    pub fn columns(&self) -> &[ChunkColumn] {
+        &self.columns
+    }
+
     /// Slots used so far, emptied ones included.
     pub(super) fn used(&self) -> usize {
         self.slots.len()
@@ -46,7 +54,9 @@ impl Chunk {
     pub(super) fn with(&self, batch: Arc<SealedBatch>) -> Self {
         assert!(self.slots.len() < CHUNK_SLOTS, "a full chunk takes no batch");
         let mut next = self.clone();
-        next.occupied |= 1 << next.slots.len();
+        let slot = next.slots.len();
+        next.occupied |= 1 << slot;
+        column::add_slot(&mut next.columns, slot, &batch.columns);
         next.slots.push(Some(batch));
         next
     }

@@ -7,11 +7,13 @@
 //! is in the index of a snapshot exactly when that snapshot holds its batch.
 
 mod chunk;
+mod column;
 mod resolve;
 mod snapshot;
 mod writer;
 
 pub use chunk::{CHUNK_SLOTS, Chunk};
+pub use column::{ChunkColumn, ChunkZones, ColumnGroup, GroupForm};
 pub use resolve::CandidateRun;
 pub use snapshot::{Absence, Place, Snapshot};
 pub use writer::{BatchState, InsertError, Store, StoreConfig, StoreReader, StoreStats};

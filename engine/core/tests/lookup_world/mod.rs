@@ -111,7 +111,7 @@ pub(crate) fn seal(
     let columns = schema.columns().iter().zip(shapes).map(|(column, shape)| {
         let mut open = OpenColumn::new(column, shape);
         open.insert_rows(column, &rows, schema.record_bytes());
-        open.seal(policy, records.len() as u64)
+        Arc::new(open.seal(policy, records.len() as u64))
     });
     SealedBatch {
         batch,

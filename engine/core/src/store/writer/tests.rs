@@ -12,11 +12,11 @@ fn batch(id: BatchId, bytes: usize) -> Arc<SealedBatch> {
         batch: id,
         records: 1,
         hash: BatchHash { algorithm: HashAlgorithm::Xxh3, digest: [0; 32] },
-        columns: vec![SealedColumn {
+        columns: vec![Arc::new(SealedColumn {
             flags: ColumnFlags::default(),
             zone: ColumnZone::Narrow(Zone::default()),
             filter: Filter::Blocked { seed: 0, blocks },
-        }],
+        })],
     })
 }
 
