@@ -32,7 +32,7 @@ fn blocked_filter(criterion: &mut Criterion) {
     group.bench_function("insert, hash and all", |b| {
         b.iter(|| {
             for value in &values {
-                blocked::insert(&mut filter, hash::bytes(value, 42));
+                blocked::insert(blocked::K_DEFAULT, &mut filter, hash::bytes(value, 42));
             }
         });
     });
@@ -41,7 +41,7 @@ fn blocked_filter(criterion: &mut Criterion) {
     for (name, hashes) in [("hit", &hits), ("miss", &misses)] {
         group.bench_function(name, |b| {
             b.iter(|| {
-                let found = |hash: &&u64| blocked::contains(&filter, **hash);
+                let found = |hash: &&u64| blocked::contains(blocked::K_DEFAULT, &filter, **hash);
                 black_box(hashes.iter().filter(found).count())
             });
         });

@@ -1,4 +1,5 @@
-//! The two hashes: a 64-bit mix for prefixes of keys, xxh3 for byte strings.
+//! The hashes: a 64-bit mix for prefixes of keys and one for whole keys, xxh3 for byte strings,
+//! and xxHash64 for what Parquet must be able to read.
 
 /// Mixes the prefix of a key with the salt of its layer: two odd multipliers, one shift.
 ///
@@ -25,9 +26,42 @@ pub fn layer_salt(seed: u64, index: u32) -> u64 {
     mix(u64::from(index) + 1, seed.wrapping_add(0xA076_1D64_78BD_642F))
 }
 
+/// Hash of a key of a narrow column: every bit of it depends on every bit of the key.
+///
+/// A bijection of the key for each seed: two keys never share a hash.
+#[inline]
+#[must_use]
+pub fn key(key: u64, seed: u64) -> u64 {
+    let mut h = (key ^ seed).wrapping_mul(KEY_FACTORS[0]);
+    h ^= h >> 32;
+    h = h.wrapping_mul(KEY_FACTORS[1]);
+    h ^ h >> 32
+}
+
+/// Odd; part of the stored format.
+pub(crate) const KEY_FACTORS: [u64; 2] = [0xBF58_476D_1CE4_E5B9, 0xD6E8_FEB8_6659_FD93];
+
 /// Hash of a byte string (16-byte addresses, uuids, `bytes(N)`): xxh3-64 with `seed`.
 #[inline]
 #[must_use]
 pub fn bytes(value: &[u8], seed: u64) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(value, seed)
+}
+
+/// Hashes of 16-byte values (addresses, uuids): `hashes[i]` is [`bytes`] of `values[i]`.
+///
+/// # Panics
+/// Unless both have the same length.
+pub fn bytes_many(values: &[[u8; 16]], seed: u64, hashes: &mut [u64]) {
+    assert_eq!(values.len(), hashes.len(), "one hash per value");
+    for (hash, value) in hashes.iter_mut().zip(values) {
+        *hash = bytes(value, seed);
+    }
+}
+
+/// Hash of a value's plain bytes in a Parquet Bloom filter: xxHash64, seed 0.
+#[inline]
+#[must_use]
+pub fn parquet(plain: &[u8]) -> u64 {
+    xxhash_rust::xxh64::xxh64(plain, 0)
 }

@@ -11,7 +11,7 @@
 
 use crate::Layers;
 use crate::layers::EXACT_TOP;
-use crate::scalar::blocked::{BLOCK_WORDS, K};
+use crate::scalar::blocked::{BLOCK_WORDS, K_DEFAULT};
 
 /// Positions of the range that are averaged over; the mean is within 1 % of the limit.
 const POSITIONS: u64 = 512;
@@ -49,9 +49,9 @@ pub(crate) fn fpr_blocked(words: usize, keys: u64) -> f64 {
         return 1.0;
     }
     let load = keys as f64 / blocks as f64;
-    // A key sets one bit of 64 in K of the eight lanes.
-    let clear = 1.0 - f64::from(K) / (64.0 * BLOCK_WORDS as f64);
-    let rate = |held: f64| (1.0 - clear.powf(held)).powi(K as i32);
+    // A key sets one bit of 64 in k of the eight lanes.
+    let clear = 1.0 - f64::from(K_DEFAULT) / (64.0 * BLOCK_WORDS as f64);
+    let rate = |held: f64| (1.0 - clear.powf(held)).powi(K_DEFAULT as i32);
     let spread = 8.0 * load.sqrt() + 10.0;
     let (first, last) = ((load - spread).max(0.0).floor(), (load + spread).ceil());
     let mut log_factorial: f64 = (1..=first as u64).map(|i| (i as f64).ln()).sum();

@@ -1,3 +1,85 @@
-//! Hot path: no allocation, no lock, no syscall; 32 bytes per key.
+//! Hot path: no allocation, no lock, no syscall; half a cache line per key.
 //!
-//! Doors of the split-block Bloom filter of Parquet, bit for bit.
+//! Doors of the Parquet split-block Bloom filter (SBBF), bit exact: many values at once, on any
+//! kernel set.
+//!
+//! A filter is a slice of words, four to a block of 32 bytes; its little-endian bytes are the
+//! bitset that the Parquet specification stores. Values are hashed by xxHash64, seed 0, over their
+//! *plain* bytes: integers and floats little-endian, byte arrays without their length. At 10 bits
+//! a value the rate is 1.27 %.
+
+use crate::blocked::answers;
+use crate::{Kernel, hash, scalar};
+
+pub use crate::scalar::split_block::{BLOCK_WORDS, contains, fold, insert};
+
+/// Most blocks of a filter. (Parquet's own headers end at 2^26: 2 GiB.)
+pub const BLOCKS_MAX: u64 = 1 << 32;
+
+/// Inserts 64-bit values, hashed as Parquet hashes an `INT64`.
+///
+/// # Panics
+/// Unless `blocks` is a positive whole number of blocks, at most [`BLOCKS_MAX`].
+///
+/// ```
+/// use bloomrf_kernels::{Kernel, hash, split_block};
+///
+/// let mut blocks = vec![0; 64 * split_block::BLOCK_WORDS];
+/// split_block::insert_many(Kernel::best(), &mut blocks, &[1, 2, 3]);
+/// assert!(split_block::contains(&blocks, hash::parquet(&2u64.to_le_bytes())));
+/// ```
+pub fn insert_many(kernel: Kernel, blocks: &mut [u64], values: &[u64]) {
+    assert_shape(blocks);
+    let _ = kernel;
+    for value in values {
+        insert(blocks, hash::parquet(&value.to_le_bytes()));
+    }
+}
+
+/// Inserts values by their hashes ([`crate::hash::parquet`]).
+///
+/// # Panics
+/// As [`insert_many`].
+pub fn insert_hashes_many(kernel: Kernel, blocks: &mut [u64], hashes: &[u64]) {
+    assert_shape(blocks);
+    let _ = kernel;
+    scalar::split_block::insert_hashes_many(blocks, hashes);
+}
+
+/// Asks for 64-bit values: bit `i % 64` of `found[i / 64]` says whether `values[i]` may have been
+/// inserted. Bits past the last value are 0.
+///
+/// # Panics
+/// As [`insert_many`], and unless `found` has a bit for every value.
+pub fn contains_many(kernel: Kernel, blocks: &[u64], values: &[u64], found: &mut [u64]) {
+    assert_shape(blocks);
+    let found = answers(found, values.len());
+    let _ = kernel;
+    for (word, values) in found.iter_mut().zip(values.chunks(64)) {
+        *word = values.iter().rev().fold(0, |all, value| {
+            let hash = hash::parquet(&value.to_le_bytes());
+            all << 1 | u64::from(contains(blocks, hash))
+        });
+    }
+}
+
+/// Asks for values by their hashes; answers as [`contains_many`].
+///
+/// # Panics
+/// As [`contains_many`].
+pub fn contains_hashes_many(kernel: Kernel, blocks: &[u64], hashes: &[u64], found: &mut [u64]) {
+    assert_shape(blocks);
+    let found = answers(found, hashes.len());
+    let _ = kernel;
+    scalar::split_block::contains_hashes_many(blocks, hashes, found);
+}
+
+fn assert_shape(blocks: &[u64]) {
+    assert!(
+        !blocks.is_empty()
+            && blocks.len().is_multiple_of(BLOCK_WORDS)
+            && (blocks.len() / BLOCK_WORDS) as u64 <= BLOCKS_MAX,
+        "{} words are no whole number of blocks (1 to 2^32 of 4 words)",
+        blocks.len()
+    );
+}

@@ -334,7 +334,11 @@ fn may_hold(filter: &Filter, value: &Value) -> bool {
         }
         Filter::Blocked { seed, blocks } => {
             let Value::Octets(_, bytes) = value else { panic!("a wide column: {value:?}") };
-            blocked::contains(blocks, bloomrf_kernels::hash::bytes(bytes, *seed))
+            blocked::contains(
+                blocked::K_DEFAULT,
+                blocks,
+                bloomrf_kernels::hash::bytes(bytes, *seed),
+            )
         }
         Filter::None | Filter::Sliced(_) => panic!("every column is filtered by itself"),
     }

@@ -7,4 +7,5 @@ pub mod blocked;
 pub mod bloomrf;
 pub mod columns;
 pub(crate) mod gather;
+pub mod split_block;
 pub mod words;

@@ -107,14 +107,14 @@ fn model_matches_measured_rates_of_blocked_filters() {
         let mut filter = vec![0; words];
         let seed = random.next();
         for key in 0..KEYS as u64 {
-            blocked::insert(&mut filter, hash::bytes(&key.to_le_bytes(), seed));
+            blocked::insert(blocked::K_DEFAULT, &mut filter, hash::bytes(&key.to_le_bytes(), seed));
         }
         let (mut asked, mut found) = (0u64, 0u64);
         while found < 2_000 {
             let key = KEYS as u64 + asked;
             asked += 1;
             let hash = hash::bytes(&key.to_le_bytes(), seed);
-            found += u64::from(blocked::contains(&filter, hash));
+            found += u64::from(blocked::contains(blocked::K_DEFAULT, &filter, hash));
         }
         let (rate, expected) = (found as f64 / asked as f64, fpr_blocked(words, KEYS as u64));
         println!("{words} words: measured {rate:.3e}, expected {expected:.3e}");

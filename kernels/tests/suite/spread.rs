@@ -35,10 +35,15 @@ fn blocked_filter_keeps_its_rate_on_regular_keys() {
         let size = 1_680;
         let mut filter = vec![0; size];
         for key in stored {
-            blocked::insert(&mut filter, hash::bytes(key, 77));
+            blocked::insert(blocked::K_DEFAULT, &mut filter, hash::bytes(key, 77));
         }
-        assert!(stored.iter().all(|key| blocked::contains(&filter, hash::bytes(key, 77))));
-        let hits = |key: &&Vec<u8>| blocked::contains(&filter, hash::bytes(key, 77));
+        assert!(stored.iter().all(|key| blocked::contains(
+            blocked::K_DEFAULT,
+            &filter,
+            hash::bytes(key, 77)
+        )));
+        let hits =
+            |key: &&Vec<u8>| blocked::contains(blocked::K_DEFAULT, &filter, hash::bytes(key, 77));
         let found = asked.iter().filter(hits).count();
         let expected = fpr_blocked(size, stored.len() as u64) * asked.len() as f64;
         println!("{name}: {found} false positives, {expected:.0} expected");
@@ -55,8 +60,8 @@ fn blocked_filter_fills_blocks_lanes_and_bits_evenly() {
     let mut by_bit = [0u64; 64];
     for _ in 0..40_000 {
         let mut filter = [0; BLOCKS * blocked::BLOCK_WORDS];
-        blocked::insert(&mut filter, random.next());
-        assert_eq!(words::ones(&filter), u64::from(blocked::K), "K bits of one block");
+        blocked::insert(blocked::K_DEFAULT, &mut filter, random.next());
+        assert_eq!(words::ones(&filter), u64::from(blocked::K_DEFAULT), "K bits of one block");
         for (index, word) in filter.iter().enumerate().filter(|(_, w)| **w != 0) {
             by_block[index / blocked::BLOCK_WORDS] += 1;
             by_lane[index % blocked::BLOCK_WORDS] += 1;

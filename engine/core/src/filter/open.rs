@@ -2,7 +2,8 @@
 //!
 //! Hot path: no allocation after `new`, no lock; one column after the other over a frame's rows.
 
-use bloomrf_kernels::scalar::{bitmap, blocked, bloomrf};
+use bloomrf_kernels::blocked;
+use bloomrf_kernels::scalar::{bitmap, bloomrf};
 use bloomrf_kernels::{Zone, hash};
 
 use super::Top16;
@@ -213,7 +214,11 @@ impl OpenColumn {
             }
             (FilterKind::Blocked, _) => {
                 for &key in keys {
-                    blocked::insert(&mut self.words, narrow_hash(key, self.shape.seed));
+                    blocked::insert(
+                        blocked::K_DEFAULT,
+                        &mut self.words,
+                        narrow_hash(key, self.shape.seed),
+                    );
                 }
             }
             (FilterKind::None | FilterKind::BloomRf, _) => {}
@@ -229,7 +234,11 @@ impl OpenColumn {
                     self.flags.has_value = true;
                     zone.insert(wide_zone_key(bytes));
                     if is_filtered {
-                        blocked::insert(&mut self.words, hash::bytes(bytes, self.shape.seed));
+                        blocked::insert(
+                            blocked::K_DEFAULT,
+                            &mut self.words,
+                            hash::bytes(bytes, self.shape.seed),
+                        );
                     }
                 }
                 CellKey::Null => self.flags.has_null = true,

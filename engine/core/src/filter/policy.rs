@@ -1,8 +1,8 @@
 //! Which filter each column gets, and how large it opens: fixed when a batch opens.
 
+use bloomrf_kernels::blocked::{BLOCK_WORDS, K_DEFAULT};
 use bloomrf_kernels::params::{Budget, layers_for};
 use bloomrf_kernels::scalar::bitmap::{WORDS_8, WORDS_16};
-use bloomrf_kernels::scalar::blocked::{BLOCK_WORDS, K};
 use bloomrf_kernels::{Kernel, Layers, SizeClasses};
 
 use super::FilterKind;
@@ -87,7 +87,7 @@ impl FilterPolicy {
     pub(super) fn fill_target(&self, layers: Option<&Layers>) -> f64 {
         match layers {
             Some(layers) => self.budget.fill_target(layers.hashed().len()),
-            None => 1.0 - (-f64::from(K) / f64::from(self.budget.bits_per_key)).exp(),
+            None => 1.0 - (-f64::from(K_DEFAULT) / f64::from(self.budget.bits_per_key)).exp(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! A sealed column: what the store keeps and a lookup reads. Immutable.
 
+use bloomrf_kernels::blocked::K_DEFAULT;
 use bloomrf_kernels::plan::TopBits;
 use bloomrf_kernels::scalar::bitmap;
-use bloomrf_kernels::scalar::blocked::K;
 use bloomrf_kernels::scalar::words::ones;
 use bloomrf_kernels::{Layers, Zone, hash};
 
@@ -236,7 +236,7 @@ impl Filter {
             Filter::BloomRf { layers, hashed, top } => {
                 fill_of(hashed).powf(layers.hashed().len() as f64) * top.density()
             }
-            Filter::Blocked { blocks, .. } => fill_of(blocks).powf(f64::from(K)),
+            Filter::Blocked { blocks, .. } => fill_of(blocks).powf(f64::from(K_DEFAULT)),
         }
     }
 }
@@ -251,11 +251,11 @@ pub fn wide_zone_key(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(first)
 }
 
-/// The hash of a narrow key in a blocked filter (LEVELS=1): of its eight little-endian bytes.
+/// The hash of a narrow key in a blocked filter (LEVELS=1).
 #[inline]
 #[must_use]
 pub fn narrow_hash(key: u64, seed: u64) -> u64 {
-    hash::bytes(&key.to_le_bytes(), seed)
+    hash::key(key, seed)
 }
 
 fn fill_of(words: &[u64]) -> f64 {

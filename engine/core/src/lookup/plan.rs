@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use bloomrf_kernels::scalar::{bitmap, blocked};
+use bloomrf_kernels::blocked;
+use bloomrf_kernels::scalar::bitmap;
 use bloomrf_kernels::{Answer, Layers, RangePlan, hash};
 
 use super::evaluate::Deadline;
@@ -139,7 +140,7 @@ impl Plan {
                 if lo != hi {
                     return FilterFinding::NoOpinion(NoOpinion::NotFiltered);
                 }
-                any(blocked::contains(blocks, narrow_hash(lo, *seed)))
+                any(blocked::contains(blocked::K_DEFAULT, blocks, narrow_hash(lo, *seed)))
             }
             _ => FilterFinding::NoOpinion(NoOpinion::Corrupt),
         }
@@ -163,7 +164,7 @@ impl Plan {
             None => return FilterFinding::NoOpinion(NoOpinion::Budget),
         };
         for &hash in hashes {
-            if deadline.is_over_after(1) || blocked::contains(blocks, hash) {
+            if deadline.is_over_after(1) || blocked::contains(blocked::K_DEFAULT, blocks, hash) {
                 return FilterFinding::Maybe;
             }
         }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use bloomrf_kernels::blocked::{K_DEFAULT, contains};
 use bloomrf_kernels::params::Budget;
-use bloomrf_kernels::scalar::blocked::contains;
 use bloomrf_kernels::{Answer, RangePlan, SizeClasses};
 
 use self::seeded::Splitmix;
@@ -85,10 +85,10 @@ fn may_hold(filter: &Filter, key: CellKey<'_>) -> bool {
             plan.run(hashed, top.view()) == Answer::Maybe
         }
         (Filter::Blocked { seed, blocks }, CellKey::Narrow(k)) => {
-            contains(blocks, narrow_hash(k, *seed))
+            contains(K_DEFAULT, blocks, narrow_hash(k, *seed))
         }
         (Filter::Blocked { seed, blocks }, CellKey::Wide(k)) => {
-            contains(blocks, hash::bytes(k, *seed))
+            contains(K_DEFAULT, blocks, hash::bytes(k, *seed))
         }
         other => panic!("kind and key do not fit: {other:?}"),
     }
