@@ -20,11 +20,10 @@ pub fn blocked_contains(
     ask: &Masks,
     hash: u64,
 ) -> Masks {
-    let _ = (kernel, k);
+    let _ = kernel;
     assert!(groups.len() <= GROUPS, "{} groups where at most {GROUPS} are asked", groups.len());
     // What the key sets in its block, wherever that lies.
-    let mut bits = [0; BLOCK_WORDS];
-    blocked::insert(&mut bits, hash);
+    let bits = blocked::mask(k, hash);
     let mut found = *ask;
     for (found, group) in found.iter_mut().zip(groups) {
         if let Some(rows) = group
