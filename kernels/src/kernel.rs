@@ -104,6 +104,16 @@ impl Kernel {
         all
     }
 
+    /// The proof of AVX-512, where the set stands for at least that.
+    #[must_use]
+    pub fn avx512(self) -> Option<Avx512> {
+        match self {
+            Kernel::Avx512(token) => Some(token),
+            Kernel::Avx512Vbmi(token) => Some(token.avx512()),
+            Kernel::Scalar | Kernel::Avx2(_) => None,
+        }
+    }
+
     /// Name, as [`Kernel::named`] takes it (the set with VBMI is `avx512`).
     #[must_use]
     pub fn name(self) -> &'static str {

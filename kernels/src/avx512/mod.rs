@@ -5,4 +5,9 @@
 //! `lanes`; kernels are safe functions with `#[target_feature]`.
 
 pub(crate) mod bloomrf;
+pub(crate) mod columns_lanes;
+pub(crate) mod digest;
+pub(crate) mod gather;
+mod gather_fields;
+mod gather_transpose;
 pub(crate) mod lanes;

@@ -46,12 +46,30 @@ pub(crate) struct Staggered<T> {
 /// Columns of keys of up to `rows_max` rows.
 #[derive(Clone, Debug)]
 pub struct KeyChunk {
-    columns: Vec<KeyArray>,
-    /// One bit per row, for columns that may be null.
-    nulls: Vec<Option<Vec<u64>>>,
+    columns: Columns,
+    words: Box<RowWords>,
     rows: usize,
     appended: usize,
     rows_max: usize,
+}
+
+/// What a kernel writes to.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    pub(crate) keys: Vec<KeyArray>,
+    /// One bit per row, for columns that may be null.
+    nulls: Vec<Option<Vec<u64>>>,
+}
+
+/// Words of a window of up to [`RowWords::ROWS`] rows, between transpose and shuffle: group `g`
+/// of word `w` holds that word of rows `8 * g ..`.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct RowWords(pub(crate) [[[u64; 8]; 8]; 8]);
+
+impl RowWords {
+    /// Rows that are transposed before their fields are taken out.
+    pub(crate) const ROWS: usize = 64;
 }
 
 impl KeyChunk {
@@ -60,7 +78,7 @@ impl KeyChunk {
     #[must_use]
     pub fn new(gather: &Gather, rows_max: usize) -> Self {
         let fields = gather.fields().iter().enumerate();
-        let columns = fields.map(|(i, field)| match field.width {
+        let keys = fields.map(|(i, field)| match field.width {
             1 => KeyArray::U8(Staggered::new(i, rows_max)),
             2 => KeyArray::U16(Staggered::new(i, rows_max)),
             4 => KeyArray::U32(Staggered::new(i, rows_max)),
@@ -68,7 +86,9 @@ impl KeyChunk {
         });
         let null_words = rows_max / 64 + 2;
         let nulls = gather.fields().iter().map(|f| f.null_bit.map(|_| vec![0; null_words]));
-        Self { columns: columns.collect(), nulls: nulls.collect(), rows: 0, appended: 0, rows_max }
+        let columns = Columns { keys: keys.collect(), nulls: nulls.collect() };
+        let words = Box::new(RowWords([[[0; 8]; 8]; 8]));
+        Self { columns, words, rows: 0, appended: 0, rows_max }
     }
 
     /// Rows committed.
@@ -105,7 +125,7 @@ impl KeyChunk {
     /// If there is no such field.
     #[must_use]
     pub fn column(&self, field: usize) -> KeysRef<'_> {
-        match &self.columns[field] {
+        match &self.columns.keys[field] {
             KeyArray::U8(keys) => KeysRef::U8(keys.first(self.rows)),
             KeyArray::U16(keys) => KeysRef::U16(keys.first(self.rows)),
             KeyArray::U32(keys) => KeysRef::U32(keys.first(self.rows)),
@@ -120,22 +140,24 @@ impl KeyChunk {
     /// If there is no such field.
     #[must_use]
     pub fn nulls(&self, field: usize) -> Option<&[u64]> {
-        self.nulls[field].as_ref().map(|words| &words[..self.rows.div_ceil(64)])
+        self.columns.nulls[field].as_ref().map(|words| &words[..self.rows.div_ceil(64)])
     }
 
     /// Makes ready for `rows` more rows of `fields` fields, which start at the row returned.
     pub(super) fn reserve(&mut self, fields: usize, rows: usize) -> usize {
-        assert!(fields == self.columns.len(), "a chunk made for other fields");
+        assert!(fields == self.columns.keys.len(), "a chunk made for other fields");
         assert!(rows <= self.room(), "{rows} rows for a chunk with room for {}", self.room());
         self.appended = rows;
         self.rows
     }
 
-    /// The array of a field, with [`SLACK_BYTES`] past the last row.
-    pub(crate) fn array_mut(&mut self, field: usize) -> &mut KeyArray {
-        &mut self.columns[field]
+    /// The columns, and room for the kernel's work in between.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Columns, &mut RowWords) {
+        (&mut self.columns, &mut self.words)
     }
+}
 
+impl Columns {
     /// Sets the null bits of `count <= 64` rows from row `at` on, and clears those behind them.
     #[inline]
     pub(crate) fn put_nulls(&mut self, field: usize, at: usize, bits: u64, count: usize) {
@@ -169,6 +191,12 @@ impl<T: Copy + Default> Staggered<T> {
     #[inline]
     pub(crate) fn tail_mut(&mut self, at: usize) -> &mut [T] {
         &mut self.keys[self.start + at..]
+    }
+
+    /// The keys from row `at` on in eights; the last row lies in the last eight at the latest.
+    #[inline]
+    pub(crate) fn groups_mut(&mut self, at: usize) -> &mut [[T; 8]] {
+        self.tail_mut(at).as_chunks_mut().0
     }
 }
 

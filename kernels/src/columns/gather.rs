@@ -2,7 +2,10 @@
 //!
 //! Rows to columns of keys: compiled once per schema, called once per frame.
 
+use super::shape::Window;
 use super::{Field, GatherError, KeyChunk};
+#[cfg(target_arch = "x86_64")]
+use crate::avx512;
 use crate::digest;
 use crate::kernel::Kernel;
 use crate::scalar;
@@ -12,6 +15,7 @@ use crate::scalar;
 pub struct Gather {
     record_bytes: usize,
     fields: Vec<Field>,
+    windows: Vec<Window>,
 }
 
 impl Gather {
@@ -32,7 +36,8 @@ impl Gather {
         for (i, field) in fields.iter().enumerate() {
             field.check(i, record_bytes)?;
         }
-        Ok(Self { record_bytes, fields: fields.to_vec() })
+        let windows = Window::cover(record_bytes, fields);
+        Ok(Self { record_bytes, fields: fields.to_vec(), windows })
     }
 
     /// Bytes of a record.
@@ -55,9 +60,16 @@ impl Gather {
     /// If `rows` is not a whole number of records, or more of them than `chunk` has room for, or
     /// if `chunk` was made for other fields.
     pub fn append(&self, kernel: Kernel, rows: &[u8], chunk: &mut KeyChunk) -> usize {
-        let _ = kernel;
         let (at, count) = self.reserve(rows, chunk);
-        scalar::gather::append(self, rows, chunk, at);
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(token) => avx512::gather::append(token, self, rows, chunk, at),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vbmi(token) => {
+                avx512::gather::append(token.avx512(), self, rows, chunk, at);
+            }
+            _ => scalar::gather::append(self, rows, chunk, at),
+        }
         count
     }
 
@@ -67,9 +79,23 @@ impl Gather {
     /// # Panics
     /// As [`append`](Self::append).
     pub fn append_digest(&self, kernel: Kernel, rows: &[u8], chunk: &mut KeyChunk) -> u128 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(token) = kernel.avx512()
+            && let (records, []) = rows.as_chunks::<64>()
+            && self.record_bytes == 64
+            && rows.len() > digest::SHORT_BYTES_MAX
+        {
+            let (at, _) = self.reserve(rows, chunk);
+            return avx512::gather::append_digest(token, self, records, chunk, at);
+        }
         let digest = digest::xxh3_128(kernel, rows);
         self.append(kernel, rows, chunk);
         digest
+    }
+
+    /// Parts of the record that vector kernels load, with the fields in each.
+    pub(crate) fn windows(&self) -> &[Window] {
+        &self.windows
     }
 
     fn reserve(&self, rows: &[u8], chunk: &mut KeyChunk) -> (usize, usize) {

@@ -39,6 +39,7 @@ mod gather;
 mod maps;
 mod prefetch;
 mod recent;
+mod shape;
 mod valid;
 
 pub use bounds::{bounds_u8, bounds_u16, bounds_u32, bounds_u64, bounds_wide};
@@ -52,4 +53,5 @@ pub use valid::{
     drop_nan_u32, drop_nan_u64, keep_valid_u8, keep_valid_u16, keep_valid_u32, keep_valid_u64,
 };
 
-pub(crate) use chunk::KeyArray;
+pub(crate) use chunk::{Columns, KeyArray, RowWords};
+pub(crate) use shape::{Cell, Change, NullBit, Window};

@@ -2,15 +2,16 @@
 //!
 //! Rows to columns of keys, field by field.
 
-use crate::columns::{Field, Gather, KeyArray, KeyChunk, Map, Order};
+use crate::columns::{Columns, Field, Gather, KeyArray, KeyChunk, Map, Order};
 
 /// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on.
 pub(crate) fn append(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     let stride = gather.record_bytes();
+    let (columns, _) = chunk.parts_mut();
     for (i, field) in gather.fields().iter().enumerate() {
-        append_field(field, rows, stride, chunk.array_mut(i), at);
+        append_field(field, rows, stride, &mut columns.keys[i], at);
         if let Some(bit) = field.null_bit {
-            append_nulls(bit, rows, stride, chunk, i, at);
+            append_nulls(bit, rows, stride, columns, i, at);
         }
     }
 }
@@ -74,7 +75,7 @@ fn append_nulls(
     bit: u16,
     rows: &[u8],
     stride: usize,
-    chunk: &mut KeyChunk,
+    columns: &mut Columns,
     field: usize,
     at: usize,
 ) {
@@ -84,7 +85,7 @@ fn append_nulls(
         for (j, row) in block.chunks_exact(stride).enumerate() {
             bits |= u64::from(row[byte] >> shift & 1) << j;
         }
-        chunk.put_nulls(field, at + 64 * i, bits, block.len() / stride);
+        columns.put_nulls(field, at + 64 * i, bits, block.len() / stride);
     }
 }
 

@@ -6,6 +6,8 @@ mod bloomrf_insert;
 mod bloomrf_sets;
 mod budget;
 mod built;
+mod columns_gather;
+mod digest_lengths;
 mod exact;
 mod exhaustive;
 mod folds;

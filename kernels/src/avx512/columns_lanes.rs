@@ -1,0 +1,50 @@
+//! Hot path: loads and stores of column work; every one is a single instruction.
+//!
+//! Safe by their types: the array behind a reference is as long as what is loaded or stored.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::{
+    __m128i, __m512i, _mm_loadu_si128, _mm_storel_epi64, _mm_storeu_si128, _mm512_loadu_si512,
+    _mm512_maskz_loadu_epi8,
+};
+
+/// 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load64(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the reference covers 64 readable bytes; the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// The first bytes of `bytes`, at most 64, and zeros behind them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
+pub(crate) fn load_prefix(bytes: &[u8]) -> __m512i {
+    let mask = if bytes.len() >= 64 { u64::MAX } else { !(u64::MAX << bytes.len()) };
+    // SAFETY: the mask has bits of bytes of the slice only; the others are not read.
+    unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
+}
+
+/// 16 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load16_u8(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the reference covers 16 readable bytes; the load asks for no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// Eight 16-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn store8_u16(numbers: &mut [u16; 8], lanes: __m128i) {
+    // SAFETY: the reference covers 16 writable bytes; the store asks for no alignment.
+    unsafe { _mm_storeu_si128(numbers.as_mut_ptr().cast(), lanes) }
+}
+
+/// Eight bytes: the low half of `lanes`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn store8_u8(bytes: &mut [u8; 8], lanes: __m128i) {
+    // SAFETY: the reference covers 8 writable bytes; the store asks for no alignment.
+    unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), lanes) }
+}
