@@ -228,12 +228,12 @@ fn past_the_time_budget_the_rest_reads_found() {
         assert_eq!(reply.status, LookupStatus::TimedOut, "{budget_us} us");
         assert_eq!(reply.evaluated, 640, "a usable filter is one, looked at or not");
         let excluded = reply.excluded_filter;
-        assert!(excluded < 640 && excluded.is_multiple_of(64), "whole chunks: {excluded}");
+        assert!(excluded < 640, "all would be, with time");
         answers.push(excluded);
         let clock = Ticking { now_ns: AtomicU64::new(7), step_ns };
         let explained = world.evaluator.explain(&request, &world.reader.load(), &clock);
         let late = explained.iter().filter(|e| e.outcome == Outcome::NoOpinion(NoOpinion::Time));
-        assert!(late.count() >= 64);
+        assert_eq!(late.count() as u32, 640 - excluded, "what was decided in time stands");
     }
     assert!(answers[0] > answers[1], "the smaller budget rules: {answers:?}");
     request.budget_us = 0;
@@ -254,7 +254,7 @@ fn the_time_budget_holds_inside_one_chunk() {
     let clock = Ticking { now_ns: AtomicU64::new(0), step_ns: 10_000 };
     let reply = world.evaluator.answer(&request, &world.reader.load(), &clock);
     assert_eq!(reply.status, LookupStatus::TimedOut);
-    assert_eq!(reply.excluded_filter, 0);
+    assert!(reply.excluded_filter < 2, "one batch takes more than half of the time");
     assert!(reply.micros < 1_100, "{} us", reply.micros);
 }
 

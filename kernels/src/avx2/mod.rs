@@ -4,3 +4,4 @@
 //! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
 
 pub(crate) mod lanes;
+pub(crate) mod zone;

@@ -11,3 +11,4 @@ pub(crate) mod gather;
 mod gather_fields;
 mod gather_transpose;
 pub(crate) mod lanes;
+pub(crate) mod zone;

@@ -9,3 +9,4 @@ pub mod columns;
 pub(crate) mod gather;
 pub mod split_block;
 pub mod words;
+pub mod zone;

@@ -11,7 +11,8 @@ use bloomrf_kernels::Kernel;
 use super::explain::{self, BatchExplain};
 use super::normal::Normal;
 use super::plan::Plan;
-use super::walk;
+use super::walk::{Walk, ZonesKept};
+use super::window::Window;
 use super::{NoOpinion, NoOpinionCounts};
 use crate::env::Clock;
 use crate::identity::{ClusterId, Fingerprint};
@@ -49,6 +50,8 @@ pub(super) struct Scratch {
     pub(super) runs: Vec<CandidateRun>,
     /// One per chunk of the snapshot.
     pub(super) chunks: Vec<ChunkMasks>,
+    pub(super) plan: Plan,
+    pub(super) zones: ZonesKept,
 }
 
 /// The slots of one chunk during one lookup.
@@ -62,7 +65,7 @@ pub(super) struct ChunkMasks {
     pub(super) by_zone: u64,
     /// Excluded with the help of a filter.
     pub(super) by_filter: u64,
-    /// Looked at before the time was over.
+    /// Looked at to the end before the time was over.
     pub(super) is_done: bool,
 }
 
@@ -97,9 +100,9 @@ impl Evaluator {
             let mut deadline = self.deadline(request, clock, start_ns);
             let schema = Arc::clone(&self.config.schema);
             let normal = Normal::new(&schema, &request.predicate, request.float_order);
-            let mut plan = Plan::new(normal.leaves.len(), self.config.probes_max);
-            self.scratch.run(request, snapshot, &normal, &mut plan, &mut deadline);
-            self.undecided = plan.undecided;
+            self.scratch.plan.reset(normal.leaves.len(), self.config.probes_max);
+            self.scratch.run(request, snapshot, &normal, self.config.kernel, &mut deadline);
+            self.undecided = self.scratch.plan.undecided;
             if deadline.is_over {
                 reply.status = LookupStatus::TimedOut;
                 self.undecided[NoOpinion::Time.index()] += self.scratch.out_of_time();
@@ -126,9 +129,10 @@ impl Evaluator {
         let mut deadline = self.deadline(request, clock, clock.now_ns());
         let schema = Arc::clone(&self.config.schema);
         let normal = Normal::new(&schema, &request.predicate, request.float_order);
-        let mut plan = Plan::new(normal.leaves.len(), self.config.probes_max);
-        self.scratch.run(request, snapshot, &normal, &mut plan, &mut deadline);
-        explain::all(&schema, request, snapshot, &normal, &mut plan, &self.scratch)
+        let kernel = self.config.kernel;
+        self.scratch.plan.reset(normal.leaves.len(), self.config.probes_max);
+        self.scratch.run(request, snapshot, &normal, kernel, &mut deadline);
+        explain::all(&schema, request, snapshot, &normal, kernel, &mut self.scratch)
     }
 
     /// Of the last [`Evaluator::answer`]: leaves that neither zone map nor filter could decide,
@@ -159,13 +163,13 @@ impl Evaluator {
 }
 
 impl Scratch {
-    /// Walks the chunks; leaves the outcome in `chunks`.
+    /// Walks the chunks, eight at a time; leaves the outcome in `chunks`.
     fn run(
         &mut self,
         request: &LookupRequest,
         snapshot: &Snapshot,
         normal: &Normal<'_>,
-        plan: &mut Plan,
+        kernel: Kernel,
         deadline: &mut Deadline<'_>,
     ) {
         snapshot.resolve(&request.candidates, &mut self.runs);
@@ -176,28 +180,32 @@ impl Scratch {
                 masks.asked |= run.slots();
             }
         }
-        for (masks, chunk) in self.chunks.iter_mut().zip(snapshot.chunks()) {
-            if masks.asked == 0 {
+        let Scratch { chunks, plan, zones, .. } = self;
+        let mut walk = Walk { normal, kernel, plan, zones, deadline };
+        let mut window = Window::default();
+        for (index, chunk) in snapshot.chunks().iter().enumerate() {
+            let Some(masks) = chunks.get_mut(index).filter(|masks| masks.asked != 0) else {
                 continue;
-            }
+            };
             masks.live = chunk.live() & masks.asked;
-            if masks.live == 0 || deadline.check() {
-                continue;
+            if masks.live != 0 {
+                window.push(index, chunk, masks.live);
             }
-            let left = walk::zone_mask(normal, &normal.root, chunk, masks.live);
-            masks.by_zone = masks.live & !left;
-            let found = walk::filter_mask(normal, &normal.root, chunk, left, plan, deadline);
-            if !deadline.is_over {
-                masks.by_filter = left & !found;
-                masks.is_done = true;
+            if window.is_full() {
+                walk.settle(&window, chunks);
+                window = Window::default();
             }
+        }
+        if !window.is_empty() {
+            walk.settle(&window, chunks);
         }
     }
 
     /// Usable batches that were not looked at, or not to the end.
     fn out_of_time(&self) -> u64 {
         let cut = self.chunks.iter().filter(|masks| !masks.is_done);
-        cut.map(|masks| u64::from((masks.live & !masks.by_zone).count_ones())).sum()
+        let open = cut.map(|masks| masks.live & !masks.by_zone & !masks.by_filter);
+        open.map(|open| u64::from(open.count_ones())).sum()
     }
 
     /// From slots back to candidates as sent: any order, duplicates each for themselves.
@@ -211,6 +219,17 @@ impl Scratch {
             put_bits(&mut reply.excluded, run.at, by_zone | by_filter);
         }
         reply.no_filter = reply.candidates - reply.evaluated;
+    }
+}
+
+impl Walk<'_, '_> {
+    /// Walks one window. What was decided before the time is over stands: the rest is found.
+    fn settle(&mut self, window: &Window<'_>, chunks: &mut [ChunkMasks]) {
+        if self.deadline.check() {
+            return;
+        }
+        let (left, found) = self.window(window);
+        window.settle(&left, &found, !self.deadline.is_over, chunks);
     }
 }
 
@@ -245,6 +264,12 @@ impl Deadline<'_> {
     /// Time without end, for explanations of what was already decided.
     pub(super) fn never() -> Self {
         Deadline { clock: None, end_ns: u64::MAX, asked: 0, is_over: false }
+    }
+
+    /// Whether the clock was seen to be past the end.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Counts questions to filters; reads the clock after every `ASKED_MAX` of them.

@@ -5,17 +5,17 @@
 //!
 //! Hot path: never on it; only the reasons are shared.
 
+use bloomrf_kernels::Kernel;
+
 use super::NoOpinion;
 use super::evaluate::{ChunkMasks, Deadline, Scratch};
 use super::normal::{Node, Normal};
-use super::plan::Plan;
-use super::walk::{self, Finding};
-use super::zone::ZoneFinding;
+use super::walk::{Finding, Walk};
+use super::zone::{ZoneFinding, of_batch};
 use crate::identity::BatchId;
 use crate::query;
 use crate::schema::Schema;
-use crate::seal::SealedBatch;
-use crate::store::{Place, Snapshot};
+use crate::store::{CandidateRun, Chunk, Place, Snapshot};
 use crate::wire::lookup::LookupRequest;
 
 /// The outcome for one candidate.
@@ -74,21 +74,24 @@ pub(super) fn all(
     request: &LookupRequest,
     snapshot: &Snapshot,
     normal: &Normal<'_>,
-    plan: &mut Plan,
-    scratch: &Scratch,
+    kernel: Kernel,
+    scratch: &mut Scratch,
 ) -> Vec<BatchExplain> {
     let texts: Vec<String> = (0..normal.leaves.len()).map(|i| text(schema, normal, i)).collect();
     let mut lines_left = LINES_MAX;
-    let places = places(request.candidates.len(), scratch);
+    let places = places(request.candidates.len(), &scratch.runs);
+    let Scratch { chunks, plan, zones, .. } = scratch;
+    let mut never = Deadline::never();
+    let mut walk = Walk { normal, kernel, plan, zones, deadline: &mut never };
     let explain = |(batch, place): (BatchId, Option<Place>)| {
         let unexplained = |outcome| (outcome, Vec::new());
-        let (outcome, findings) = match place.and_then(|place| sealed(snapshot, scratch, place)) {
+        let (outcome, findings) = match place.and_then(|place| live(snapshot, chunks, place)) {
             None => unexplained(Outcome::NoOpinion(snapshot.absence(batch).into())),
             Some(live) if lines_left >= texts.len() => {
                 lines_left -= texts.len();
-                one(normal, live.batch, live.masks, plan)
+                one(&mut walk, &live)
             }
-            Some(live) => unexplained(live.masks.outcome(live.slot)),
+            Some(live) => unexplained(live.outcome()),
         };
         let line = |(text, finding): (&String, Finding)| LeafExplain {
             leaf: text.clone(),
@@ -101,9 +104,9 @@ pub(super) fn all(
 }
 
 /// The place of every candidate, in the order sent.
-fn places(candidates: usize, scratch: &Scratch) -> Vec<Option<Place>> {
+fn places(candidates: usize, runs: &[CandidateRun]) -> Vec<Option<Place>> {
     let mut places = vec![None; candidates];
-    for run in &scratch.runs {
+    for run in runs {
         for (place, i) in places[run.at..].iter_mut().zip(0..run.count) {
             *place = Some(Place { chunk: run.place.chunk, slot: run.place.slot + i });
         }
@@ -111,28 +114,30 @@ fn places(candidates: usize, scratch: &Scratch) -> Vec<Option<Place>> {
     places
 }
 
-/// A batch that was live in the lookup.
+/// A slot that was live in the lookup.
 struct Live<'s> {
-    batch: &'s SealedBatch,
-    /// Of its chunk.
-    masks: &'s ChunkMasks,
-    slot: u32,
+    chunk: &'s Chunk,
+    slot: usize,
+    masks: ChunkMasks,
 }
 
-/// The batch at `place`, if it was live in that lookup.
-fn sealed<'s>(snapshot: &'s Snapshot, scratch: &'s Scratch, place: Place) -> Option<Live<'s>> {
-    let masks = scratch.chunks.get(place.chunk as usize)?;
-    let is_live = masks.live >> place.slot & 1 == 1;
+/// The slot at `place`, if it was live in that lookup.
+fn live<'s>(snapshot: &'s Snapshot, chunks: &[ChunkMasks], place: Place) -> Option<Live<'s>> {
+    let masks = *chunks.get(place.chunk as usize)?;
     let chunk = snapshot.chunks().get(place.chunk as usize)?;
-    let batch = chunk.slot(place.slot as usize).filter(|_| is_live)?;
-    Some(Live { batch, masks, slot: place.slot })
+    let live = Live { chunk, slot: place.slot as usize, masks };
+    live.bit(masks.live).then_some(live)
 }
 
-impl ChunkMasks {
-    /// The outcome of a live slot, as the reply has it.
-    fn outcome(&self, slot: u32) -> Outcome {
-        let bit = |mask: u64| mask >> slot & 1 == 1;
-        match (bit(self.by_zone), bit(self.by_filter), self.is_done) {
+impl Live<'_> {
+    fn bit(&self, mask: u64) -> bool {
+        mask >> self.slot & 1 == 1
+    }
+
+    /// The outcome, as the reply has it.
+    fn outcome(&self) -> Outcome {
+        let masks = &self.masks;
+        match (self.bit(masks.by_zone), self.bit(masks.by_filter), masks.is_done) {
             (true, _, _) => Outcome::ExcludedZoneMap,
             (_, true, _) => Outcome::ExcludedFilter,
             (_, _, false) => Outcome::NoOpinion(NoOpinion::Time),
@@ -142,27 +147,18 @@ impl ChunkMasks {
 }
 
 /// One live batch: its outcome and what decided each leaf. Evaluates anew instead of repeating
-/// the masks, so that a difference shows.
-fn one(
-    normal: &Normal<'_>,
-    batch: &SealedBatch,
-    masks: &ChunkMasks,
-    plan: &mut Plan,
-) -> (Outcome, Vec<Finding>) {
-    let zone: Vec<bool> = normal
-        .leaves
-        .iter()
-        .map(|leaf| walk::zone_finding(leaf, Some(batch)) != ZoneFinding::Absent)
-        .collect();
-    let mut never = Deadline::never();
-    let findings: Vec<Finding> = (0..normal.leaves.len())
-        .map(|leaf| walk::finding(normal, leaf, Some(batch), plan, &mut never))
-        .collect();
-    let was_looked_at = masks.is_done || masks.by_zone != 0;
-    let outcome = if was_looked_at && !holds(&normal.root, &|leaf| zone[leaf]) {
+/// the masks, so that a difference shows; what time did not suffice for is as the reply has it.
+fn one(walk: &mut Walk<'_, '_>, live: &Live<'_>) -> (Outcome, Vec<Finding>) {
+    let normal = walk.normal;
+    let batch = live.chunk.slot(live.slot).map(|batch| &**batch);
+    let zone: Vec<bool> =
+        normal.leaves.iter().map(|leaf| of_batch(leaf, batch) != ZoneFinding::Absent).collect();
+    let findings: Vec<Finding> =
+        (0..zone.len()).map(|leaf| walk.finding(leaf, live.chunk, live.slot)).collect();
+    let outcome = if !live.masks.is_done {
+        live.outcome()
+    } else if !holds(&normal.root, &|leaf| zone[leaf]) {
         Outcome::ExcludedZoneMap
-    } else if !masks.is_done {
-        Outcome::NoOpinion(NoOpinion::Time)
     } else if !holds(&normal.root, &|leaf| findings[leaf].may_match()) {
         Outcome::ExcludedFilter
     } else {

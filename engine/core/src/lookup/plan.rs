@@ -1,15 +1,19 @@
 //! Hash once: the probes of every leaf, built when the first filter of a shape is met and run
-//! against all others of it.
+//! against all others of it. Here: against one plain filter after the other; [`sliced`] asks
+//! groups.
 //!
-//! Hot path: allocates only while plans are built; memory bounded by `PLANS_MAX` and
-//! `SHAPES_MAX`. Cost: 3-30 ns per planned range and filter.
+//! Hot path: allocates only while plans are built. Cost: 3-30 ns per planned range and filter.
+
+mod kept;
+pub(super) mod sliced;
 
 use std::ops::Range;
 
 use bloomrf_kernels::blocked;
 use bloomrf_kernels::scalar::bitmap;
-use bloomrf_kernels::{Answer, Layers, RangePlan, hash};
+use bloomrf_kernels::{Answer, Layers};
 
+use self::kept::Kept;
 use super::evaluate::Deadline;
 use super::normal::Test;
 use super::{NoOpinion, NoOpinionCounts};
@@ -36,31 +40,19 @@ impl From<Answer> for FilterFinding {
     }
 }
 
-/// The hashed leaves of one lookup.
-#[derive(Debug)]
+/// The hashed leaves of one lookup. Kept for the next one, for its memory.
+#[derive(Debug, Default)]
 pub(super) struct Plan {
-    leaves: Vec<LeafPlans>,
-    probes_max: u32,
-    /// Plans kept so far, over all leaves.
-    kept: usize,
-    scratch: RangePlan,
+    kept: Kept,
     /// Leaves that nothing could decide, once per batch asked.
     pub(super) undecided: NoOpinionCounts,
 }
 
-/// What one leaf has hashed so far. Seed and layers may differ between batches.
-#[derive(Debug, Default)]
-struct LeafPlans {
-    ranges: Vec<(Layers, Vec<Option<RangePlan>>)>,
-    hashes: Vec<(u64, Vec<u64>)>,
-}
-
 impl Plan {
-    /// An empty plan for `leaves` leaves.
-    pub(super) fn new(leaves: usize, probes_max: u32) -> Self {
-        let leaves = std::iter::repeat_with(LeafPlans::default).take(leaves).collect();
-        let undecided = NoOpinionCounts::default();
-        Plan { leaves, probes_max, kept: 0, scratch: RangePlan::default(), undecided }
+    /// Forgets everything, for a question of `leaves` leaves.
+    pub(super) fn reset(&mut self, leaves: usize, probes_max: u32) {
+        self.kept.reset(leaves, probes_max);
+        self.undecided = NoOpinionCounts::default();
     }
 
     /// Asks `filter` about the ranges or values `which` of leaf number `leaf`. Stops with "maybe"
@@ -74,10 +66,7 @@ impl Plan {
         deadline: &mut Deadline<'_>,
     ) -> FilterFinding {
         match test {
-            Test::Keys { ranges, .. } => {
-                let ranges = ranges.get(which.clone()).unwrap_or_default();
-                self.ask_ranges(leaf, ranges, which.start, filter, deadline)
-            }
+            Test::Keys { ranges, .. } => self.ask_ranges(leaf, ranges, which, filter, deadline),
             Test::Values(values) => self.ask_values(leaf, values, which, filter, deadline),
             _ => FilterFinding::Maybe,
         }
@@ -87,16 +76,16 @@ impl Plan {
         &mut self,
         leaf: usize,
         ranges: &[(u64, u64)],
-        first: usize,
+        which: Range<usize>,
         filter: &Filter,
         deadline: &mut Deadline<'_>,
     ) -> FilterFinding {
         let mut found = FilterFinding::Absent;
-        for (i, &range) in ranges.iter().enumerate() {
+        for index in which {
             if deadline.is_over_after(1) {
                 return FilterFinding::Maybe;
             }
-            match self.ask_range(leaf, first + i, range, filter) {
+            match self.ask_range(leaf, ranges, index, filter) {
                 FilterFinding::Absent => {}
                 FilterFinding::Maybe => return FilterFinding::Maybe,
                 unsure => found = unsure,
@@ -108,10 +97,11 @@ impl Plan {
     fn ask_range(
         &mut self,
         leaf: usize,
+        ranges: &[(u64, u64)],
         index: usize,
-        (lo, hi): (u64, u64),
         filter: &Filter,
     ) -> FilterFinding {
+        let Some(&(lo, hi)) = ranges.get(index) else { return FilterFinding::Maybe };
         let any = |found: bool| if found { FilterFinding::Maybe } else { FilterFinding::Absent };
         match (filter, narrow_range(lo, hi)) {
             (Filter::None, _) => FilterFinding::NoOpinion(NoOpinion::NotFiltered),
@@ -131,7 +121,7 @@ impl Plan {
                 None => FilterFinding::Absent,
             },
             (Filter::BloomRf { layers, hashed, top }, _) if is_whole(layers, hashed, top, hi) => {
-                match self.plan(leaf, index, layers, lo, hi) {
+                match self.kept.plan(leaf, ranges, index, layers) {
                     Some(plan) => plan.run(hashed, top.view()).into(),
                     None => FilterFinding::NoOpinion(NoOpinion::Budget),
                 }
@@ -159,7 +149,7 @@ impl Plan {
             Filter::Blocked { seed, blocks } if is_blocks(blocks) => (*seed, blocks),
             _ => return FilterFinding::NoOpinion(NoOpinion::Corrupt),
         };
-        let hashes = match self.hashes(leaf, values, seed) {
+        let hashes = match self.kept.hashes(leaf, values, seed) {
             Some(hashes) => hashes.get(which).unwrap_or_default(),
             None => return FilterFinding::NoOpinion(NoOpinion::Budget),
         };
@@ -169,58 +159,6 @@ impl Plan {
             }
         }
         FilterFinding::Absent
-    }
-
-    /// The plan of one range under these layers; `None` past `SHAPES_MAX`.
-    fn plan(
-        &mut self,
-        leaf: usize,
-        index: usize,
-        layers: &Layers,
-        lo: u64,
-        hi: u64,
-    ) -> Option<&RangePlan> {
-        let shapes = &mut self.leaves.get_mut(leaf)?.ranges;
-        let at = match shapes.iter().position(|shape| shape.0 == *layers) {
-            Some(at) => at,
-            None if shapes.len() < SHAPES_MAX => {
-                shapes.push((*layers, Vec::new()));
-                shapes.len() - 1
-            }
-            None => return None,
-        };
-        let plans = &mut shapes.get_mut(at)?.1;
-        let is_kept = plans.get(index).is_some_and(Option::is_some);
-        if !is_kept && self.kept >= PLANS_MAX {
-            self.scratch.build(layers, lo, hi, self.probes_max);
-            return Some(&self.scratch);
-        }
-        if plans.len() <= index {
-            plans.resize(index + 1, None);
-        }
-        let plan = plans.get_mut(index)?;
-        if plan.is_none() {
-            self.kept += 1;
-        }
-        Some(plan.get_or_insert_with(|| {
-            let mut plan = RangePlan::default();
-            plan.build(layers, lo, hi, self.probes_max);
-            plan
-        }))
-    }
-
-    /// The hashes of a leaf's values under `seed`; `None` past `SHAPES_MAX`.
-    fn hashes(&mut self, leaf: usize, values: &[Box<[u8]>], seed: u64) -> Option<&[u64]> {
-        let seeds = &mut self.leaves.get_mut(leaf)?.hashes;
-        let at = match seeds.iter().position(|known| known.0 == seed) {
-            Some(at) => at,
-            None if seeds.len() < SHAPES_MAX => {
-                seeds.push((seed, values.iter().map(|v| hash::bytes(v, seed)).collect()));
-                seeds.len() - 1
-            }
-            None => return None,
-        };
-        seeds.get(at).map(|known| &known.1[..])
     }
 }
 
@@ -250,10 +188,3 @@ fn is_whole(layers: &Layers, hashed: &[u64], top: &Top16, hi: u64) -> bool {
 fn is_blocks(blocks: &[u64]) -> bool {
     !blocks.is_empty() && blocks.len().is_multiple_of(blocked::BLOCK_WORDS)
 }
-
-/// Distinct layer sets (or seeds) that one leaf is hashed for; filters of further ones have no
-/// say. One data folder and schema epoch has one.
-const SHAPES_MAX: usize = 8;
-/// Range plans that one lookup keeps (some 300 bytes each); further ones are built anew for
-/// every filter, within the time budget.
-const PLANS_MAX: usize = 8_192;

@@ -2,13 +2,16 @@
 //!
 //! Hot path: no allocation; one comparison per leaf and batch, a binary search in IN lists.
 
+pub(super) mod masks;
+
 use std::ops::Range;
 
 use bloomrf_kernels::Zone;
 
 use super::NoOpinion;
-use super::normal::Test;
+use super::normal::{Leaf, Test};
 use crate::filter::{ColumnZone, SealedColumn, wide_zone_key};
+use crate::seal::SealedBatch;
 
 /// The zone map's word on a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +26,19 @@ pub(super) enum ZoneFinding {
     NoOpinion(NoOpinion),
 }
 
+/// What zone map and flags of `batch` say about a leaf.
+pub(super) fn of_batch(leaf: &Leaf<'_>, batch: Option<&SealedBatch>) -> ZoneFinding {
+    if let Test::NoOpinion(why) = leaf.test {
+        return ZoneFinding::NoOpinion(why);
+    }
+    match batch.and_then(|batch| batch.columns.get(usize::from(leaf.column))) {
+        Some(column) => ask(&leaf.test, column),
+        None => ZoneFinding::NoOpinion(NoOpinion::Corrupt),
+    }
+}
+
 /// Asks the zone map and the flags of `column`.
-pub(super) fn ask(test: &Test, column: &SealedColumn) -> ZoneFinding {
+fn ask(test: &Test, column: &SealedColumn) -> ZoneFinding {
     let flags = column.flags;
     match test {
         Test::NoOpinion(why) => ZoneFinding::NoOpinion(*why),
@@ -127,9 +141,14 @@ fn values_between(values: &[Box<[u8]>], min: u128, max: u128) -> ZoneFinding {
     };
     let is_bound = |value: &[u8]| {
         let key = wide_zone_key(value);
-        value.len() <= 16 && (key == min || key == max)
+        value_is_bound(value) && (key == min || key == max)
     };
     let holds =
         inside.first().is_some_and(|v| is_bound(v)) || inside.last().is_some_and(|v| is_bound(v));
     if holds { ZoneFinding::Present } else { ZoneFinding::Ask(from..to) }
+}
+
+/// Whether a value whose zone key is a bound is in the batch: its zone key says all of it.
+fn value_is_bound(value: &[u8]) -> bool {
+    value.len() <= 16
 }
