@@ -104,6 +104,17 @@ impl Kernel {
         all
     }
 
+    /// The proof of AVX2, where the set stands for at least that.
+    #[must_use]
+    pub fn avx2(self) -> Option<Avx2> {
+        match self {
+            Kernel::Scalar => None,
+            Kernel::Avx2(token) => Some(token),
+            Kernel::Avx512(token) => Some(token.avx2()),
+            Kernel::Avx512Vbmi(token) => Some(token.avx512().avx2()),
+        }
+    }
+
     /// The proof of AVX-512, where the set stands for at least that.
     #[must_use]
     pub fn avx512(self) -> Option<Avx512> {

@@ -3,5 +3,6 @@
 //! Only code that holds an [`Avx2`](crate::token::Avx2) token gets in here. What needs a pointer
 //! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
 
+pub(crate) mod columns_lanes;
 pub(crate) mod lanes;
 pub(crate) mod zone;

@@ -4,8 +4,8 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m128i, __m512i, _mm_loadu_si128, _mm_storel_epi64, _mm_storeu_si128, _mm512_loadu_si512,
-    _mm512_maskz_loadu_epi8,
+    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_storel_epi64, _mm_storeu_si128,
+    _mm256_loadu_si256, _mm256_storeu_si256, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
 };
 
 /// 64 bytes.
@@ -47,4 +47,45 @@ pub(crate) fn store8_u16(numbers: &mut [u16; 8], lanes: __m128i) {
 pub(crate) fn store8_u8(bytes: &mut [u8; 8], lanes: __m128i) {
     // SAFETY: the reference covers 8 writable bytes; the store asks for no alignment.
     unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), lanes) }
+}
+
+/// The sixteen bytes of `lanes`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn bytes16(lanes: __m128i) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    store16_u8(&mut bytes, lanes);
+    bytes
+}
+
+/// Sixteen bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn store16_u8(bytes: &mut [u8; 16], lanes: __m128i) {
+    // SAFETY: the reference covers 16 writable bytes; the store asks for no alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), lanes) }
+}
+
+/// Sixteen 16-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load16_u16(numbers: &[u16; 16]) -> __m256i {
+    // SAFETY: the reference covers 32 readable bytes; the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+}
+
+/// Sixteen 16-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn store16_u16(numbers: &mut [u16; 16], lanes: __m256i) {
+    // SAFETY: the reference covers 32 writable bytes; the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), lanes) }
+}
+
+/// Thirty-two 16-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load32_u16(numbers: &[u16; 32]) -> __m512i {
+    // SAFETY: the reference covers 64 readable bytes; the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }

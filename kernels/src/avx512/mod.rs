@@ -5,7 +5,10 @@
 //! `lanes`; kernels are safe functions with `#[target_feature]`.
 
 pub(crate) mod bloomrf;
+pub(crate) mod columns;
+mod columns_bounds;
 pub(crate) mod columns_lanes;
+mod columns_valid;
 pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;

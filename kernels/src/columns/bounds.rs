@@ -2,6 +2,8 @@
 //!
 //! Smallest and largest key of an array, for the zone map.
 
+#[cfg(target_arch = "x86_64")]
+use crate::avx512;
 use crate::kernel::Kernel;
 use crate::scalar;
 
@@ -10,8 +12,13 @@ macro_rules! bounds {
         /// Smallest and largest of `keys`; `None` where there are none.
         #[must_use]
         pub fn $name(kernel: Kernel, keys: &[$key]) -> Option<($key, $key)> {
-            let _ = kernel;
-            scalar::columns::bounds(keys)
+            match kernel {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512(token) => avx512::columns::$name(token, keys),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512Vbmi(token) => avx512::columns::$name(token.avx512(), keys),
+                _ => scalar::columns::bounds(keys),
+            }
         }
     };
 }

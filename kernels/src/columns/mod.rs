@@ -47,7 +47,7 @@ pub use chunk::{KeyChunk, KeysRef};
 pub use field::{Field, GatherError, Map, Order};
 pub use gather::Gather;
 pub use maps::{bytes_to_bits, join_maps, map_u8, map_u16};
-pub use prefetch::prefetch;
+pub use prefetch::{LINES_MAX, prefetch};
 pub use recent::{RecentKeys, RecentWideKeys};
 pub use valid::{
     drop_nan_u32, drop_nan_u64, keep_valid_u8, keep_valid_u16, keep_valid_u32, keep_valid_u64,

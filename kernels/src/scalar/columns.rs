@@ -81,12 +81,26 @@ pub fn bytes_to_bits(bytes: &[u8; 256]) -> [u64; 4] {
     bits
 }
 
-/// Sets the bit of each key in one of the bitmaps of [`WORDS_16`] words of `maps`, in turn.
+/// Sets the bit of each key in one of the four bitmaps of [`WORDS_16`] words of `maps`, in turn;
+/// does nothing where there are not four.
 pub fn map_u16(maps: &mut [u64], keys: &[u16]) {
-    let turns = maps.len() / WORDS_16;
-    for (i, &key) in keys.iter().enumerate() {
-        maps[i % turns * WORDS_16 + usize::from(key >> 6)] |= 1 << (key & 63);
+    let (maps, _) = maps.as_chunks_mut::<WORDS_16>();
+    let [a, b, c, d] = maps else { return };
+    let (fours, rest) = keys.as_chunks::<4>();
+    for keys in fours {
+        set(a, keys[0]);
+        set(b, keys[1]);
+        set(c, keys[2]);
+        set(d, keys[3]);
     }
+    for &key in rest {
+        set(a, key);
+    }
+}
+
+#[inline]
+fn set(map: &mut [u64; WORDS_16], key: u16) {
+    map[usize::from(key >> 6)] |= 1 << (key & 63);
 }
 
 /// ORs each bitmap of `maps` into `target`.

@@ -7,6 +7,8 @@ mod bloomrf_sets;
 mod budget;
 mod built;
 mod columns_gather;
+mod columns_keys;
+mod columns_recent;
 mod digest_lengths;
 mod exact;
 mod exhaustive;
