@@ -9,7 +9,7 @@ use std::time::Instant;
 use bloomrf_bench::flows::{self, CLUSTER, RECORD_BYTES};
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::FilterPolicy;
-use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue};
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, Tuning};
 use bloomrf_engine::lookup::{Evaluator, LookupConfig};
 use bloomrf_engine::query::parse_where;
 use bloomrf_engine::schema::Schema;
@@ -62,6 +62,7 @@ fn config(schema: &Arc<Schema>, records: usize) -> IngestConfig {
         board: Arc::new(OpenBoard::new(records as u64)),
         idle_ns: u64::MAX,
         frames_max: 1 << 13,
+        tuning: Tuning::default(),
     }
 }
 

@@ -23,7 +23,8 @@ pub struct Words {
 enum Home {
     /// `None` only while it is being dropped.
     Arena(Arc<Inner>, Option<Block>),
-    Heap(Layout),
+    /// Where its allocation starts: up to a line before the first word.
+    Heap(NonNull<u8>, Layout),
     /// No words.
     Nowhere,
 }
@@ -35,23 +36,27 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// `len` zeroed words without an arena, on pages as the allocator has them.
+    /// `len` zeroed words without an arena, on pages as the allocator has them. Fresh pages are
+    /// not touched: an allocation of a word's alignment comes zeroed from the system, one of a
+    /// line's is cleared by hand.
     #[must_use]
     pub fn heap(len: usize) -> Self {
-        let none = Words { first: NonNull::dangling(), len: 0, home: Home::Nowhere };
-        let Ok(layout) = Layout::array::<u64>(len).and_then(|l| l.align_to(LINE_BYTES)) else {
+        if len == 0 {
+            return Words { first: NonNull::dangling(), len: 0, home: Home::Nowhere };
+        }
+        let spare = LINE_BYTES / size_of::<u64>() - 1;
+        let Ok(layout) = Layout::array::<u64>(len.saturating_add(spare)) else {
             // As `Vec` has it: more than the address space is nobody's to hand out.
             panic!("{len} words are past the address space");
         };
-        if len == 0 {
-            return none;
-        }
         // SAFETY: the layout is not empty.
-        let first = unsafe { alloc_zeroed(layout) };
-        match NonNull::new(first.cast()) {
-            Some(first) => Words { first, len, home: Home::Heap(layout) },
-            None => handle_alloc_error(layout),
-        }
+        let Some(base) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
+            handle_alloc_error(layout)
+        };
+        let skipped = (base.as_ptr() as usize).wrapping_neg() % LINE_BYTES;
+        // SAFETY: less than a line is skipped, in whole words, and that much is spare.
+        let first = unsafe { base.add(skipped) }.cast();
+        Words { first, len, home: Home::Heap(base, layout) }
     }
 
     /// The first `len` words of a block of an arena.
@@ -72,7 +77,7 @@ impl Words {
     pub fn bytes(&self) -> usize {
         match &self.home {
             Home::Arena(_, block) => block.as_ref().map_or(0, Block::bytes),
-            Home::Heap(layout) => layout.size(),
+            Home::Heap(_, layout) => layout.size(),
             Home::Nowhere => 0,
         }
     }
@@ -87,7 +92,7 @@ impl Drop for Words {
                 }
             }
             // SAFETY: `heap` allocated it with this very layout, and nobody else frees it.
-            Home::Heap(layout) => unsafe { dealloc(self.first.as_ptr().cast(), *layout) },
+            Home::Heap(base, layout) => unsafe { dealloc(base.as_ptr(), *layout) },
             Home::Nowhere => {}
         }
     }

@@ -1,13 +1,17 @@
 //! Folding: how far, and exactly. A fold by f ORs f adjacent words (blocks) into one; because a
 //! key's word is the upper half of `hash * W`, the result is bit for bit what a build at W / f
 //! would have been. Only whole factors fold, so every size here divides the one it came from.
+//!
+//! Two steps: to the size that the budget pays for, which is known before a word is read, and from
+//! there by the fill that is found. So shares are merged, folded and counted in one pass.
 
-use bloomrf_kernels::SizeClasses;
-use bloomrf_kernels::scalar::{blocked, words};
+use bloomrf_kernels::{Kernel, SizeClasses, words};
 
 /// How far one sealed filter may be folded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FoldLimits {
+pub(super) struct FoldLimits<'p> {
+    /// The classes there are.
+    pub(super) sizes: &'p SizeClasses,
     /// Fill that a fold must not be predicted to pass.
     pub(super) fill_target: f64,
     /// Words that the budget pays for: past it the filter is folded whatever its fill.
@@ -16,55 +20,73 @@ pub(super) struct FoldLimits {
     pub(super) granule: usize,
 }
 
-/// Folds an open filter to what is stored of it.
-pub(super) fn fold_to_budget(filter: &mut Vec<u64>, sizes: &SizeClasses, limits: FoldLimits) {
+impl FoldLimits<'_> {
+    /// The factor that takes a filter of `len` words to its budget: the smallest that does.
+    fn to_budget(&self, len: usize) -> usize {
+        let classes = self.sizes.words().iter().map(|&words| words as usize);
+        let paid = classes
+            .filter(|&words| len.is_multiple_of(words) && words.is_multiple_of(self.granule))
+            .find(|&words| words <= self.words_max as usize);
+        paid.map_or(1, |words| len / words)
+    }
+}
+
+/// What is stored of the union of open filters of one size, which are left zeroed.
+pub(super) fn fold_shares(
+    kernel: Kernel,
+    shares: &mut [&mut [u64]],
+    limits: FoldLimits<'_>,
+) -> Box<[u64]> {
+    let len = shares.first().map_or(0, |share| share.len());
+    let factor = limits.to_budget(len);
+    let mut filter = vec![0; len / factor];
+    let ones = words::merge_fold_zero(kernel, shares, limits.granule, factor, &mut filter);
+    fold_by_fill(kernel, filter, ones.after, limits)
+}
+
+/// What is stored of an open filter, step by step: the reference of [`fold_shares`].
+pub(super) fn folded(open: &[u64], limits: FoldLimits<'_>) -> Box<[u64]> {
+    let filter = fold_by(open, limits.to_budget(open.len()), limits.granule);
+    let ones = words::ones(Kernel::Scalar, &filter);
+    fold_by_fill(Kernel::Scalar, filter, ones, limits)
+}
+
+/// Folds on while the fill allows it.
+fn fold_by_fill(
+    kernel: Kernel,
+    mut filter: Vec<u64>,
+    mut ones: u64,
+    limits: FoldLimits<'_>,
+) -> Box<[u64]> {
     loop {
         let len = filter.len();
-        let ones = words::ones(filter);
-        let by_fill = len / sizes.fold_factor(len, limits.granule, ones, limits.fill_target);
-        // Chosen from the size it has now: a size in between may not fold to the one paid for.
-        let max = by_fill.min(limits.words_max as usize);
-        let Some(stored) = classes(sizes, len, limits.granule).find(|&words| words <= max) else {
-            return;
-        };
-        fold_by(filter, len / stored, limits.granule);
-        if stored == len {
-            return;
+        let factor = limits.sizes.fold_factor(len, limits.granule, ones, limits.fill_target);
+        if factor <= 1 {
+            return filter.into();
         }
+        let mut folded = vec![0; len / factor];
+        ones = words::merge_fold(kernel, &[&filter], limits.granule, factor, &mut folded).after;
+        filter = folded;
     }
 }
 
-/// ORs `source` into `target`, folding whichever is larger: both to their greatest common size.
-/// `target` keeps that size.
-pub(super) fn merge_folded(target: &mut Vec<u64>, source: &[u64], granule: usize) {
-    if target.len() == source.len() {
-        words::merge(target, source);
-        return;
-    }
-    let common = common_divisor(target.len(), source.len());
+/// The greatest common size of two open filters, in words.
+///
+/// # Panics
+/// Unless both are whole granules.
+pub(super) fn common_size(a: usize, b: usize, granule: usize) -> usize {
+    let common = common_divisor(a, b);
     assert!(common > 0 && common.is_multiple_of(granule), "open filters are whole blocks");
-    fold_by(target, target.len() / common, granule);
-    let span = granule * (source.len() / common);
-    for (at, &word) in source.iter().enumerate() {
-        target[at / span * granule + at % granule] |= word;
-    }
+    common
 }
 
-fn fold_by(filter: &mut Vec<u64>, factor: usize, granule: usize) {
-    match (factor, granule) {
-        (0 | 1, _) => {}
-        (_, 1) => words::fold(filter, factor),
-        _ => blocked::fold(filter, factor),
+/// `open` folded by `factor`, word by word.
+pub(super) fn fold_by(open: &[u64], factor: usize, granule: usize) -> Vec<u64> {
+    let mut folded = vec![0; open.len() / factor];
+    for (at, &word) in open.iter().enumerate() {
+        folded[at / (granule * factor) * granule + at % granule] |= word;
     }
-}
-
-/// The classes that `len` words fold to, largest first.
-fn classes(sizes: &SizeClasses, len: usize, granule: usize) -> impl Iterator<Item = usize> + '_ {
-    sizes
-        .words()
-        .iter()
-        .map(|&words| words as usize)
-        .filter(move |&words| len.is_multiple_of(words) && words.is_multiple_of(granule))
+    folded
 }
 
 fn common_divisor(mut a: usize, mut b: usize) -> usize {

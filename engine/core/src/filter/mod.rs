@@ -1,11 +1,16 @@
 //! A column's index within a batch: zone map, flags and presence filter, open while records
 //! arrive, sealed afterwards.
 
+mod chunk;
+mod close;
 mod fold;
 mod open;
 mod policy;
+mod rows;
 mod sealed;
 
+pub use chunk::Dedupe;
+pub(crate) use chunk::{ChunkKeys, ColumnScratch, KeyBuffers};
 pub use open::OpenColumn;
 pub use policy::{FilterPolicy, OpenShape};
 pub use sealed::{

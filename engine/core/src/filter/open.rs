@@ -1,51 +1,62 @@
-//! An open column: takes rows, remembers min, max, flags and filter bits of one queue's share.
+//! An open column: min, max, flags and filter bits of one queue's share of a batch.
 //!
-//! Hot path: no allocation after `new`, no lock; one column after the other over a frame's rows.
+//! Hot path: no allocation after `reserve`, no lock; a chunk of rows at a time.
+//!
+//! Invariants: memory past the words of the present shape holds no bits; `low` is the exact set of
+//! the low halves while the keys span less than 65,536, and empty from then on.
 
-use bloomrf_kernels::blocked;
-use bloomrf_kernels::scalar::{bitmap, bloomrf};
-use bloomrf_kernels::{Zone, hash};
+use bloomrf_kernels::arena::{Arena, Words};
+use bloomrf_kernels::scalar::bitmap;
+use bloomrf_kernels::{Kernel, Zone, words};
 
-use super::Top16;
-use super::fold::{FoldLimits, fold_to_budget, merge_folded};
+use super::fold::{common_size, fold_by};
 use super::policy::granule_of;
-use super::sealed::{narrow_hash, wide_zone_key};
-use super::{ColumnFlags, ColumnZone, Filter, FilterKind, FilterPolicy, OpenShape, SealedColumn};
-use crate::schema::{CellKey, Column, KeyClass};
+use super::{ColumnFlags, ColumnZone, OpenShape};
+use crate::schema::{Column, KeyClass};
 
 /// One queue's share of one column of an open batch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct OpenColumn {
-    shape: OpenShape,
-    flags: ColumnFlags,
-    zone: ColumnZone,
-    /// Hashed words, blocks or bitmap: `shape.words` of them.
-    words: Vec<u64>,
+    pub(super) shape: OpenShape,
+    pub(super) flags: ColumnFlags,
+    pub(super) zone: ColumnZone,
+    /// Hashed words, blocks or bitmap: the first `shape.words` of what is reserved.
+    words: Words,
     /// The exact top 16 bits, where the layers have them.
-    top: Vec<u64>,
+    pub(super) top: Words,
     /// The low 16 bits of every key, where there is a top: the exact set of keys, should they
     /// turn out to span less than 65,536.
-    low: Vec<u64>,
+    pub(super) low: Words,
+    /// Keys have spanned too much for `low`: it is empty.
+    is_low_dropped: bool,
+    /// No bit is set anywhere.
+    is_zeroed: bool,
 }
-
-/// Keys gathered before they are inserted together.
-const KEYS_MAX: usize = 256;
 
 impl OpenColumn {
     /// An empty column of that shape.
     #[must_use]
     pub fn new(column: &Column, shape: OpenShape) -> Self {
-        let zone = match column.kind().key_class() {
-            KeyClass::Narrow { .. } => ColumnZone::Narrow(Zone::default()),
-            KeyClass::Wide { .. } => ColumnZone::Wide(Zone::default()),
-        };
+        Self::reserve(column, shape, None)
+    }
+
+    /// An empty column with memory for shapes of up to that size, from the arena while it lasts.
+    #[must_use]
+    pub fn reserve(column: &Column, shape: OpenShape, arena: Option<&Arena>) -> Self {
+        let words = |len| arena.and_then(|a| a.words(len)).unwrap_or_else(|| Words::heap(len));
+        let exact = if shape.has_top() { bitmap::WORDS_16 } else { 0 };
         OpenColumn {
             shape,
             flags: ColumnFlags::default(),
-            zone,
-            words: vec![0; shape.words as usize],
-            top: vec![0; top_words(&shape)],
-            low: vec![0; top_words(&shape)],
+            zone: match column.kind().key_class() {
+                KeyClass::Narrow { .. } => ColumnZone::Narrow(Zone::default()),
+                KeyClass::Wide { .. } => ColumnZone::Wide(Zone::default()),
+            },
+            words: words(shape.words as usize),
+            top: words(exact),
+            low: words(exact),
+            is_low_dropped: false,
+            is_zeroed: true,
         }
     }
 
@@ -55,14 +66,6 @@ impl OpenColumn {
         &self.shape
     }
 
-    /// Inserts the cells of whole records of `record_bytes` bytes.
-    pub fn insert_rows(&mut self, column: &Column, rows: &[u8], record_bytes: usize) {
-        match self.zone {
-            ColumnZone::Narrow(_) => self.insert_narrow(column, rows, record_bytes),
-            ColumnZone::Wide(_) => self.insert_wide(column, rows, record_bytes),
-        }
-    }
-
     /// Adds what another queue saw of the same batch and column.
     ///
     /// Both normally have one shape. Should two queues have opened with different sizes (see
@@ -70,7 +73,59 @@ impl OpenColumn {
     ///
     /// # Panics
     /// Where they are not shares of one column: our own mistake.
-    pub fn merge(&mut self, other: &OpenColumn) {
+    pub fn merge(&mut self, kernel: Kernel, other: &OpenColumn) {
+        let common = self.common_size(other.shape.words);
+        self.fold_to(common);
+        if other.shape.words == common {
+            words::merge(kernel, self.hashed_mut(), other.hashed());
+        } else {
+            let factor = (other.shape.words / common) as usize;
+            let folded = fold_by(other.hashed(), factor, granule_of(self.shape.kind));
+            words::merge(kernel, self.hashed_mut(), &folded);
+        }
+        words::merge(kernel, &mut self.top, &other.top);
+        words::merge(kernel, &mut self.low, &other.low);
+        self.is_zeroed &= other.is_zeroed;
+        self.merge_marks(other);
+        self.keep_low();
+    }
+
+    /// Empties it for another batch, with a new shape (reuses the memory where it suffices).
+    pub fn reset(&mut self, shape: OpenShape) {
+        self.zero();
+        if self.words.len() < shape.words as usize {
+            self.words = Words::heap(shape.words as usize);
+        }
+        self.shape = shape;
+        self.is_low_dropped = false;
+        self.flags = ColumnFlags::default();
+        self.zone = match self.zone {
+            ColumnZone::Narrow(_) => ColumnZone::Narrow(Zone::default()),
+            ColumnZone::Wide(_) => ColumnZone::Wide(Zone::default()),
+        };
+    }
+
+    /// Clears its bits, where there are any.
+    pub fn zero(&mut self) {
+        if !self.is_zeroed {
+            self.hashed_mut().fill(0);
+            self.top.fill(0);
+            self.low.fill(0);
+            self.is_zeroed = true;
+        }
+    }
+
+    /// Folds shares of differing sizes to their greatest common one.
+    pub(super) fn even_out(shares: &mut [&mut OpenColumn]) {
+        let Some(first) = shares.first().map(|share| share.shape.words) else { return };
+        if shares.iter().any(|share| share.shape.words != first) {
+            let common = shares.iter().fold(first, |common, share| share.common_size(common));
+            shares.iter_mut().for_each(|share| share.fold_to(common));
+        }
+    }
+
+    /// Merges flags and bounds alone.
+    pub(super) fn merge_marks(&mut self, other: &OpenColumn) {
         let (ours, theirs) = (&self.shape, &other.shape);
         assert!(
             ours.kind == theirs.kind && ours.layers == theirs.layers && ours.seed == theirs.seed,
@@ -82,182 +137,81 @@ impl OpenColumn {
             (ColumnZone::Wide(zone), ColumnZone::Wide(other)) => zone.merge(other),
             _ => unreachable!("one column has one class of keys"),
         }
-        merge_folded(&mut self.words, &other.words, granule_of(self.shape.kind));
-        merge_folded(&mut self.top, &other.top, 1);
-        merge_folded(&mut self.low, &other.low, 1);
-        self.shape.words = self.words.len() as u32;
     }
 
-    /// Empties it for another batch, with a new shape (reuses the memory where it suffices).
-    pub fn reset(&mut self, shape: OpenShape) {
-        self.words.clear();
-        self.words.resize(shape.words as usize, 0);
-        self.top.clear();
-        self.top.resize(top_words(&shape), 0);
-        self.low.clear();
-        self.low.resize(top_words(&shape), 0);
-        self.shape = shape;
-        self.flags = ColumnFlags::default();
-        self.zone = match self.zone {
-            ColumnZone::Narrow(_) => ColumnZone::Narrow(Zone::default()),
-            ColumnZone::Wide(_) => ColumnZone::Wide(Zone::default()),
-        };
+    /// Hashed words, blocks or bitmap.
+    pub(super) fn hashed(&self) -> &[u64] {
+        &self.words[..self.shape.words as usize]
     }
 
-    /// Folds to the budget of a batch of `records` records, chooses the stored kind and freezes.
-    #[must_use]
-    pub fn seal(&self, policy: &FilterPolicy, records: u64) -> SealedColumn {
-        let filter = match self.shape.kind {
-            FilterKind::None => Filter::None,
-            FilterKind::Bitmap8 => {
-                let mut words = [0; bitmap::WORDS_8];
-                words.copy_from_slice(&self.words);
-                Filter::Bitmap8(words)
-            }
-            FilterKind::Bitmap16 => match shorter_list(&self.words) {
-                Some(list) => Filter::List16(list),
-                None => Filter::Bitmap16(self.words.clone().into()),
-            },
-            FilterKind::BloomRf => self.seal_bloomrf(policy, records),
-            FilterKind::Blocked => {
-                Filter::Blocked { seed: self.shape.seed, blocks: self.folded(policy, records) }
-            }
-        };
-        SealedColumn { flags: self.flags, zone: self.zone, filter }
+    pub(super) fn hashed_mut(&mut self) -> &mut [u64] {
+        &mut self.words[..self.shape.words as usize]
     }
 
-    fn seal_bloomrf(&self, policy: &FilterPolicy, records: u64) -> Filter {
-        let Some(layers) = self.shape.layers else {
-            unreachable!("a bloomRF opens with layers");
-        };
-        if let Some(near) = self.near() {
-            return near;
-        }
-        let top = match (self.top.is_empty(), shorter_list(&self.top)) {
-            (true, _) => Top16::None,
-            (false, Some(list)) => Top16::List(list),
-            (false, None) => Top16::Bitmap(self.top.clone().into()),
-        };
-        Filter::BloomRf { layers, hashed: self.folded(policy, records), top }
+    /// Hashed words and exact top, to be inserted into.
+    pub(super) fn filter_mut(&mut self) -> (&mut [u64], &mut [u64]) {
+        self.is_zeroed = false;
+        (&mut self.words[..self.shape.words as usize], &mut self.top)
     }
 
-    /// The exact set, where all keys are less than 65,536 apart: then their low 16 bits differ.
-    fn near(&self) -> Option<Filter> {
-        let ColumnZone::Narrow(zone) = &self.zone else { return None };
-        let (base, max) = zone.bounds()?;
-        if self.low.is_empty() || max - base > u64::from(u16::MAX) {
-            return None;
-        }
-        let mut offsets = vec![0; bitmap::WORDS_16];
-        for key in bitmap::keys(&self.low) {
-            bitmap::insert(&mut offsets, key.wrapping_sub(base as u16));
-        }
-        let offsets = match shorter_list(&offsets) {
-            Some(list) => Top16::List(list),
-            None => Top16::Bitmap(offsets.into()),
-        };
-        Some(Filter::Near16 { base, offsets })
+    /// The set of low halves, while it is kept.
+    pub(super) fn low_mut(&mut self) -> Option<&mut [u64]> {
+        (!self.is_low_dropped && !self.low.is_empty()).then_some(&mut *self.low)
     }
 
-    fn folded(&self, policy: &FilterPolicy, records: u64) -> Box<[u64]> {
-        let mut words = self.words.clone();
-        let limits = FoldLimits {
-            fill_target: policy.fold_fill_max(self.shape.layers.as_ref()),
-            words_max: policy.stored_words_max(self.shape.kind, records),
-            granule: granule_of(self.shape.kind),
-        };
-        fold_to_budget(&mut words, &policy.sizes, limits);
-        words.into()
+    /// Every bit has been cleared by whoever read them.
+    pub(super) fn mark_zeroed(&mut self) {
+        self.is_zeroed = true;
     }
 
-    fn insert_narrow(&mut self, column: &Column, rows: &[u8], record_bytes: usize) {
-        let mut keys = [0; KEYS_MAX];
-        let mut count = 0;
-        for record in rows.chunks_exact(record_bytes) {
-            match column.key(record) {
-                CellKey::Narrow(key) => {
-                    keys[count] = key;
-                    count += 1;
-                    if count == KEYS_MAX {
-                        self.insert_keys(&keys);
-                        count = 0;
-                    }
-                }
-                CellKey::Null => self.flags.has_null = true,
-                CellKey::Nan => self.flags.has_nan = true,
-                CellKey::Wide(_) => unreachable!("a narrow column has narrow keys"),
-            }
-        }
-        self.insert_keys(&keys[..count]);
-    }
-
-    fn insert_keys(&mut self, keys: &[u64]) {
-        let (Some(&min), Some(&max)) = (keys.iter().min(), keys.iter().max()) else { return };
+    /// Widens the zone map of narrow keys; drops the low halves where they do not tell the keys
+    /// apart any more.
+    pub(super) fn widen(&mut self, min: u64, max: u64) {
         self.flags.has_value = true;
         if let ColumnZone::Narrow(zone) = &mut self.zone {
             zone.insert(min);
             zone.insert(max);
         }
-        match (self.shape.kind, &self.shape.layers) {
-            (FilterKind::Bitmap8 | FilterKind::Bitmap16, _) => {
-                for &key in keys {
-                    bitmap::insert(&mut self.words, key as u16);
-                }
-            }
-            (FilterKind::BloomRf, Some(layers)) => {
-                bloomrf::insert_many(layers, &mut self.words, &mut self.top, keys);
-                if !self.low.is_empty() {
-                    for &key in keys {
-                        bitmap::insert(&mut self.low, key as u16);
-                    }
-                }
-            }
-            (FilterKind::Blocked, _) => {
-                for &key in keys {
-                    blocked::insert(
-                        blocked::K_DEFAULT,
-                        &mut self.words,
-                        narrow_hash(key, self.shape.seed),
-                    );
-                }
-            }
-            (FilterKind::None | FilterKind::BloomRf, _) => {}
+        self.keep_low()
+    }
+
+    fn keep_low(&mut self) {
+        let ColumnZone::Narrow(zone) = &self.zone else { return };
+        let is_near = zone.bounds().is_none_or(|(min, max)| max - min <= u64::from(u16::MAX));
+        if !is_near && !std::mem::replace(&mut self.is_low_dropped, true) {
+            self.low.fill(0);
         }
     }
 
-    fn insert_wide(&mut self, column: &Column, rows: &[u8], record_bytes: usize) {
-        let ColumnZone::Wide(mut zone) = self.zone else { return };
-        let is_filtered = self.shape.kind == FilterKind::Blocked;
-        for record in rows.chunks_exact(record_bytes) {
-            match column.key(record) {
-                CellKey::Wide(bytes) => {
-                    self.flags.has_value = true;
-                    zone.insert(wide_zone_key(bytes));
-                    if is_filtered {
-                        blocked::insert(
-                            blocked::K_DEFAULT,
-                            &mut self.words,
-                            hash::bytes(bytes, self.shape.seed),
-                        );
-                    }
-                }
-                CellKey::Null => self.flags.has_null = true,
-                CellKey::Nan => self.flags.has_nan = true,
-                CellKey::Narrow(_) => unreachable!("a wide column has wide keys"),
-            }
+    fn common_size(&self, words: u32) -> u32 {
+        let ours = self.shape.words;
+        if ours == words {
+            return ours;
         }
-        self.zone = ColumnZone::Wide(zone);
+        common_size(ours as usize, words as usize, granule_of(self.shape.kind)) as u32
+    }
+
+    fn fold_to(&mut self, words: u32) {
+        if self.shape.words != words {
+            let factor = (self.shape.words / words) as usize;
+            let folded = fold_by(self.hashed(), factor, granule_of(self.shape.kind));
+            self.hashed_mut().fill(0);
+            self.shape.words = words;
+            self.hashed_mut().copy_from_slice(&folded);
+        }
     }
 }
 
-fn top_words(shape: &OpenShape) -> usize {
-    if shape.layers.is_some_and(|l| l.has_exact_top()) { bitmap::WORDS_16 } else { 0 }
-}
-
-/// The sorted list of the keys in a bitmap of 16-bit keys, where it takes fewer bytes than that.
-fn shorter_list(words: &[u64]) -> Option<Box<[u16]>> {
-    let distinct = bloomrf_kernels::scalar::words::ones(words) as usize;
-    (distinct * size_of::<u16>() < size_of_val(words)).then(|| bitmap::keys(words).collect())
+/// Equal in everything that a batch is made of, whatever memory is reserved.
+impl PartialEq for OpenColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape
+            && self.flags == other.flags
+            && self.zone == other.zone
+            && self.hashed() == other.hashed()
+            && self.top == other.top
+            && self.low == other.low
+    }
 }
 
 #[cfg(test)]

@@ -100,20 +100,20 @@ impl FilterPolicy {
         if layers.is_some() { target.min(CLUSTERED_FILL_MAX) } else { target }
     }
 
-    /// The smallest class of at least 1.25 x the need that folds to the class of the need, so
-    /// that a batch of the expected size is stored at its budget; and no power of two, which
-    /// would fold to powers of two only and leave other batches up to 1.9x over or under it.
+    /// The smallest class that pays for `records` records, or for all but a sixteenth of them: a
+    /// batch of the expected size is stored as it was opened, without a fold, and the open
+    /// filters of a batch are as small as they can be while it is ingested. No power of two, which
+    /// would fold to powers of two only and leave a smaller batch up to 1.9x over or under its
+    /// budget; the sixteenth is what `15 * 2^n` words lack to the next one.
     fn open_words(&self, kind: FilterKind, records: u64) -> u32 {
         let need = self.words_for(kind, records);
-        let stored = self.sizes.at_least(need, granule_of(kind));
-        let roomy = need.saturating_add(need.div_ceil(4));
-        let granule = granule_of(kind) as u32;
+        let least = need - need / 16;
+        let granule = granule_of(kind);
         let folds_well =
-            |w: u32| w.is_multiple_of(stored) && w.is_multiple_of(granule) && !w.is_power_of_two();
-        let mut classes = self.sizes.words().iter().rev().copied();
-        classes
-            .find(|&w| u64::from(w) >= roomy && folds_well(w))
-            .unwrap_or_else(|| self.sizes.at_least(u64::MAX, 1))
+            |&&w: &&u32| (w < 120 || !w.is_power_of_two()) && (w as usize).is_multiple_of(granule);
+        let mut classes = self.sizes.words().iter().rev().filter(folds_well);
+        let found = classes.find(|&&w| u64::from(w) >= least).copied();
+        found.unwrap_or_else(|| self.sizes.at_least(u64::MAX, 1))
     }
 
     /// Words that the budget gives to `records` records, rounded up.
@@ -123,6 +123,14 @@ impl FilterPolicy {
             _ => self.budget.bits_per_record(),
         };
         records.saturating_mul(u64::from(bits)).div_ceil(64).max(1)
+    }
+}
+
+impl OpenShape {
+    /// Whether the top 16 bits of 4-byte keys are kept exactly.
+    #[must_use]
+    pub fn has_top(&self) -> bool {
+        self.layers.is_some_and(|layers| layers.has_exact_top())
     }
 }
 

@@ -5,11 +5,15 @@
 //! queue): any lane may arrive on any queue. Two batches may be open at once; a third batch id,
 //! or a time limit without progress, ends the oldest as incomplete.
 //!
+//! Rows wait in chunks ([`PendingRows`]) and are inserted column by column; a partial that leaves the
+//! queue has none waiting.
+//!
 //! Hot path: everything below, from a datagram to filter bits.
 
 mod board;
 mod frames;
 mod partial;
+mod pending;
 mod queue;
 mod recent;
 mod stats;
@@ -18,7 +22,8 @@ mod totals;
 pub use board::OpenBoard;
 pub use frames::{FrameEntry, FrameTable, Offer};
 pub use partial::Partial;
-pub use queue::{IngestConfig, Queue, QueueCommand, QueueEvent};
+pub use pending::{CHUNK_ROWS, PendingRows};
+pub use queue::{IngestConfig, Queue, QueueCommand, QueueEvent, Tuning};
 pub(crate) use recent::RecentBatches;
 pub use stats::{IngestStats, RefuseReason};
 pub use totals::BatchTotals;

@@ -1,13 +1,14 @@
 //! One queue's share of one open batch: columns and the frames they came from.
 //!
-//! Hot path: no allocation after `reserve`, no lock; work bounded by the frame, except that the
-//! first one of a batch zeroes the filters that it opens (at most W0 words a column).
+//! Hot path: no allocation after `reserve`, no lock. Opening costs nothing where the sealer gave
+//! the partial back cleared; else it clears at most W0 words a column.
+
+use bloomrf_kernels::arena::Arena;
 
 use super::{FrameTable, IngestConfig};
 use crate::filter::OpenColumn;
 use crate::identity::BatchId;
 use crate::limits::RECORDS_PER_BATCH_MAX;
-use crate::schema::Schema;
 use crate::verify::HashAlgorithm;
 use crate::wire::frame::FrameHeader;
 
@@ -32,18 +33,17 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// An unused partial with memory for the largest batch. Zeroed pages are touched only when a
-    /// batch needs them.
+    /// An unused partial with memory for the largest batch, from `arena` while it lasts. Heap
+    /// pages are touched only when a batch needs them.
     #[must_use]
-    pub fn reserve(config: &IngestConfig) -> Self {
+    pub fn reserve(config: &IngestConfig, arena: Option<&Arena>) -> Self {
         let shapes = config.policy.open_shapes(&config.schema, RECORDS_PER_BATCH_MAX);
-        let columns =
-            config.schema.columns().iter().zip(shapes).map(|(c, s)| OpenColumn::new(c, s));
+        let columns = config.schema.columns().iter().zip(shapes);
         Partial {
             batch: 0,
             hash: HashAlgorithm::default(),
             lanes: 0,
-            columns: columns.collect(),
+            columns: columns.map(|(c, shape)| OpenColumn::reserve(c, shape, arena)).collect(),
             frames: FrameTable::new(config.frames_max, config.policy.seed),
             rows: 0,
             refused: false,
@@ -66,17 +66,14 @@ impl Partial {
         self.refused = false;
     }
 
+    /// Clears the bits of all columns, where there are any: the sealer's work, so that the queue
+    /// has none when it opens the next batch.
+    pub(crate) fn zero(&mut self) {
+        self.columns.iter_mut().for_each(OpenColumn::zero);
+    }
+
     /// Whether a frame says the same of the batch as the ones before it.
     pub(super) fn agrees(&self, hash: HashAlgorithm, lanes: u8) -> bool {
         self.hash == hash && self.lanes == lanes
-    }
-
-    /// Inserts the records of one frame, column by column.
-    pub(super) fn insert_rows(&mut self, schema: &Schema, rows: &[u8]) {
-        let record_bytes = schema.record_bytes();
-        for (open, column) in self.columns.iter_mut().zip(schema.columns()) {
-            open.insert_rows(column, rows, record_bytes);
-        }
-        self.rows += (rows.len() / record_bytes) as u64;
     }
 }

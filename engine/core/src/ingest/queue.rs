@@ -11,14 +11,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bloomrf_kernels::arena::Arena;
+use bloomrf_kernels::columns;
+
 use super::frames::Offer;
+use super::pending::{CHUNK_ROWS, PendingRows};
 use super::recent::RecentBatches;
 use super::{BatchTotals, FrameEntry, IngestStats, OpenBoard, Partial, RefuseReason};
-use crate::filter::FilterPolicy;
+use crate::filter::{Dedupe, FilterPolicy};
 use crate::identity::{BatchId, ClusterId};
 use crate::limits::{LATE_BATCHES_MAX, OPEN_BATCHES_MAX, PARTIALS_PER_QUEUE, QUEUE_EVENTS_MAX};
 use crate::schema::Schema;
-use crate::verify::frame_digest;
 use crate::wire::frame::{Frame, FrameHeader};
 
 /// What all queues of a node share, fixed for a schema epoch.
@@ -36,6 +39,26 @@ pub struct IngestConfig {
     pub idle_ns: u64,
     /// Frames of one batch that a queue keeps digests of.
     pub frames_max: usize,
+    /// What changes the speed and nothing else.
+    pub tuning: Tuning,
+}
+
+/// How a queue works; no bit of a filter hangs on it.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Rows that are gathered before they are inserted together; at least those of one frame.
+    pub chunk_rows: usize,
+    /// Whether keys seen a moment ago are left out.
+    pub dedupe: Dedupe,
+    /// Where the open filters of the batches in progress lie; those of the others, and without
+    /// an arena all of them, lie on the heap.
+    pub arena: Option<Arena>,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning { chunk_rows: CHUNK_ROWS, dedupe: Dedupe::Adaptive, arena: None }
+    }
 }
 
 /// From a queue to the sealer.
@@ -85,6 +108,8 @@ pub struct Queue {
     open: Vec<OpenBatch>,
     #[expect(clippy::vec_box, reason = "partials travel in their boxes: moved, never copied")]
     spare: Vec<Box<Partial>>,
+    /// Chunks of no batch: as many as can be open.
+    spare_rows: Vec<PendingRows>,
     /// Taken and not yet forgotten.
     taken: RecentBatches,
     /// Ended here and not yet forgotten: DATA is late, a CLOSE may still complete the batch.
@@ -99,12 +124,18 @@ pub struct Queue {
 #[derive(Debug)]
 struct OpenBatch {
     partial: Box<Partial>,
+    /// Rows of it that are not in the partial yet.
+    rows: PendingRows,
     /// When its last new frame came.
     progress_ns: u64,
     /// The sealer took this batch before: these are its stragglers.
     reopened: bool,
 }
 
+/// Batches open at once: those in progress, and stragglers of as many.
+const OPEN_MAX: usize = 2 * OPEN_BATCHES_MAX;
+/// Frames of a burst whose rows are asked for ahead of time.
+const FRAMES_AHEAD: usize = 3;
 /// CLOSE frames remembered.
 const CLOSES_MAX: usize = 16;
 
@@ -112,10 +143,17 @@ impl Queue {
     /// A queue with its partials reserved.
     #[must_use]
     pub fn new(config: IngestConfig) -> Self {
-        let partials = (0..PARTIALS_PER_QUEUE).map(|_| Box::new(Partial::reserve(&config)));
+        let Tuning { chunk_rows, dedupe, arena } = &config.tuning;
+        let rows = || PendingRows::new(&config.schema, &config.policy, *chunk_rows, *dedupe);
+        // The last one given back is the next one used: the first of them lie in the arena.
+        let partials = (0..PARTIALS_PER_QUEUE).rev().map(|rank| {
+            let arena = arena.as_ref().filter(|_| rank < 2 * OPEN_BATCHES_MAX);
+            Box::new(Partial::reserve(&config, arena))
+        });
         Queue {
-            open: Vec::with_capacity(2 * OPEN_BATCHES_MAX),
+            open: Vec::with_capacity(OPEN_MAX),
             spare: partials.collect(),
+            spare_rows: (0..OPEN_MAX).map(|_| rows()).collect(),
             taken: RecentBatches::new(LATE_BATCHES_MAX),
             ended: RecentBatches::new(LATE_BATCHES_MAX),
             late: RecentBatches::new(LATE_BATCHES_MAX),
@@ -123,6 +161,18 @@ impl Queue {
             events: VecDeque::with_capacity(QUEUE_EVENTS_MAX),
             stats: IngestStats::default(),
             config,
+        }
+    }
+
+    /// Takes the datagrams of a burst, in order: as [`Queue::on_datagram`] of each, with the rows of
+    /// the ones to come fetched ahead.
+    pub fn on_burst(&mut self, datagrams: &[&[u8]], now_ns: u64) {
+        let kernel = self.config.policy.kernel;
+        for (at, bytes) in datagrams.iter().enumerate() {
+            if let Some(ahead) = datagrams.get(at + FRAMES_AHEAD) {
+                columns::prefetch(kernel, ahead);
+            }
+            self.on_datagram(bytes, now_ns);
         }
     }
 
@@ -138,14 +188,16 @@ impl Queue {
     pub fn on_command(&mut self, command: QueueCommand, _now_ns: u64) {
         match command {
             QueueCommand::Take(batch) => {
-                let partial = self.close_open(batch);
+                let partial = self.take_open(batch);
                 if !self.late.contains(batch) && !self.ended.contains(batch) {
                     self.taken.insert(batch);
                 }
                 self.events.push_back(QueueEvent::Taken { batch, partial });
             }
             QueueCommand::Forget(batch) => {
-                if let Some(partial) = self.close_open(batch) {
+                if let Some(at) = self.open.iter().position(|open| open.partial.batch == batch) {
+                    let OpenBatch { partial, rows, .. } = self.open.remove(at);
+                    self.spare_rows.push(rows);
                     self.recycle(partial);
                 }
                 self.taken.remove(batch);
@@ -210,15 +262,18 @@ impl Queue {
             partial.refused = true;
             return Err(RefuseReason::Conflict);
         }
+        if open.rows.is_full_for(usize::from(records)) {
+            partial.rows += open.rows.flush(&mut partial.columns);
+        }
         let offer = partial.frames.offer(FrameEntry {
             lane: header.lane,
             sequence: header.sequence,
             records,
-            digest: frame_digest(header.hash, payload),
+            digest: open.rows.append(header.hash, payload),
         });
         match offer {
             Offer::New => {
-                partial.insert_rows(&self.config.schema, payload);
+                open.rows.commit(&self.config.schema, payload, &mut partial.columns);
                 open.progress_ns = now_ns;
                 self.stats.data += 1;
                 self.stats.records += u64::from(records);
@@ -271,21 +326,27 @@ impl Queue {
         if self.late.contains(header.batch) || self.ended.contains(header.batch) {
             return Err(RefuseReason::Late);
         }
-        let mut partial = self.spare.pop().ok_or(RefuseReason::Busy)?;
+        if self.spare.is_empty() {
+            return Err(RefuseReason::Busy);
+        }
         let reopened = self.taken.contains(header.batch);
         if self.open.iter().filter(|open| open.reopened == reopened).count() == OPEN_BATCHES_MAX
             && let Some(oldest) = self.open.iter().position(|open| open.reopened == reopened)
         {
             self.end(oldest);
         }
+        // Whichever batches are open, there is a chunk for one more: the oldest has just ended.
+        let mut partial = self.spare.pop().ok_or(RefuseReason::Busy)?;
+        let mut rows = self.spare_rows.pop().ok_or(RefuseReason::Busy)?;
         partial.open(&self.config, header);
-        self.open.push(OpenBatch { partial, progress_ns: now_ns, reopened });
+        rows.start();
+        self.open.push(OpenBatch { partial, rows, progress_ns: now_ns, reopened });
         Ok(self.open.len() - 1)
     }
 
     /// Ends an open batch before the sealer asked for it.
     fn end(&mut self, at: usize) {
-        let OpenBatch { partial, reopened, .. } = self.open.remove(at);
+        let (partial, reopened) = self.let_go(at);
         let batch = partial.batch;
         if !reopened {
             // It was in progress and is given up here: more of it must not open it again, or
@@ -295,9 +356,17 @@ impl Queue {
         self.events.push_back(QueueEvent::Ended { batch, partial });
     }
 
-    fn close_open(&mut self, batch: BatchId) -> Option<Box<Partial>> {
+    fn take_open(&mut self, batch: BatchId) -> Option<Box<Partial>> {
         let at = self.open.iter().position(|open| open.partial.batch == batch)?;
-        Some(self.open.remove(at).partial)
+        Some(self.let_go(at).0)
+    }
+
+    /// The partial of an open batch, with every row that came in it, and whether it was reopened.
+    fn let_go(&mut self, at: usize) -> (Box<Partial>, bool) {
+        let OpenBatch { mut partial, mut rows, reopened, .. } = self.open.remove(at);
+        partial.rows += rows.finish(&mut partial.columns);
+        self.spare_rows.push(rows);
+        (partial, reopened)
     }
 
     fn recycle(&mut self, partial: Box<Partial>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::params::Budget;
 
-use super::{IngestConfig, OpenBoard};
+use super::{IngestConfig, OpenBoard, Tuning};
 use crate::filter::FilterPolicy;
 use crate::identity::ClusterId;
 use crate::schema::Schema;
@@ -32,5 +32,6 @@ pub(crate) fn config() -> IngestConfig {
         board: Arc::new(OpenBoard::new(100)),
         idle_ns: u64::MAX,
         frames_max: 64,
+        tuning: Tuning::default(),
     }
 }

@@ -121,6 +121,12 @@ impl Column {
         self.null_bit.is_some()
     }
 
+    /// Bit of the null bitmap at the record's start, where a cell may be null.
+    #[must_use]
+    pub fn null_bit(&self) -> Option<u16> {
+        self.null_bit
+    }
+
     /// Bytes of a cell.
     #[must_use]
     pub fn width(&self) -> usize {

@@ -187,8 +187,9 @@ impl Sealer {
                 self.actions.push_back(SealAction::Queue(queue, QueueCommand::Take(batch)));
             }
         }
+        let kernel = self.config.ingest.policy.kernel;
         if let Some(partial) = partial {
-            let used = self.sealing[at].union.absorb(queue, partial);
+            let used = self.sealing[at].union.absorb(queue, partial, kernel);
             self.recycle(queue, used);
         }
         self.advance(at);
@@ -199,12 +200,13 @@ impl Sealer {
             self.recycle(queue, Some(partial));
             return;
         };
+        let kernel = self.config.ingest.policy.kernel;
         let sealing = &mut self.sealing[at];
         if let Some(state) = sealing.queues.get_mut(queue) {
             // It refuses the batch from now on: there is nothing more to come from it.
             state.answered = true;
         }
-        let used = sealing.union.absorb(queue, partial);
+        let used = sealing.union.absorb(queue, partial, kernel);
         self.recycle(queue, used);
         self.advance(at);
     }
@@ -273,7 +275,7 @@ impl Sealer {
     }
 
     fn seal(&mut self, at: usize) {
-        let sealing = self.sealing.remove(at);
+        let mut sealing = self.sealing.remove(at);
         if let Some(totals) = &sealing.totals {
             let sealed = sealing.union.seal(&self.config.ingest, sealing.batch, totals);
             self.config.ingest.board.expect(sealed.records);
@@ -290,8 +292,8 @@ impl Sealer {
 
     fn finish(&mut self, sealing: Sealing) {
         self.finished.insert(sealing.batch);
-        if let Some((queue, base)) = sealing.union.into_base() {
-            self.recycle(queue, Some(base));
+        for (queue, share) in sealing.union.into_shares() {
+            self.recycle(queue, Some(share));
         }
         for queue in 0..self.config.queues {
             let forget = QueueCommand::Forget(sealing.batch);
@@ -300,7 +302,9 @@ impl Sealer {
     }
 
     fn recycle(&mut self, queue: usize, partial: Option<Box<Partial>>) {
-        if let Some(partial) = partial {
+        if let Some(mut partial) = partial {
+            // Here, and not on the ingest core when it opens the next batch.
+            partial.zero();
             let recycle = QueueCommand::Recycle(partial);
             self.actions.push_back(SealAction::Queue(queue, recycle));
         }

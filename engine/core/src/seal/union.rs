@@ -1,13 +1,16 @@
 //! The union of all shares of one batch, and the proof that it is the whole batch.
 //!
-//! Every share adds its frames to one table and its columns to one set. A frame that two queues
-//! inserted is found by the table and its rows are counted as doubled, so that
-//! `rows inserted - rows doubled = records` proves that what was received was also inserted.
+//! Every share adds its frames to one table. A frame that two queues inserted is found by the table
+//! and its rows are counted as doubled, so that `rows inserted - rows doubled = records` proves that
+//! what was received was also inserted. The columns wait until the batch is sealed: then one pass
+//! over all shares merges, folds and clears them.
 
 use std::sync::Arc;
 
+use bloomrf_kernels::Kernel;
+
 use super::SealedBatch;
-use crate::filter::OpenColumn;
+use crate::filter::{OpenColumn, SealedColumn};
 use crate::identity::BatchId;
 use crate::ingest::{BatchTotals, FrameEntry, IngestConfig, Offer, Partial};
 use crate::limits::LANES_MAX;
@@ -16,8 +19,9 @@ use crate::verify::{BatchHash, ChainHasher};
 /// The shares of one batch that have come so far.
 #[derive(Debug, Default)]
 pub(super) struct Union {
-    /// The first share, with everything merged into it, and the queue that it belongs to.
-    base: Option<(usize, Box<Partial>)>,
+    /// One share per queue, with the queue that it belongs to; the first one's table has the
+    /// frames of all of them.
+    shares: Vec<(usize, Box<Partial>)>,
     /// Rows that the shares inserted.
     rows: u64,
     /// Rows among them of frames that another share had already.
@@ -39,12 +43,18 @@ pub(super) enum Coverage {
 }
 
 impl Union {
-    /// Adds a share. The partial comes back when it is not needed any more.
-    pub(super) fn absorb(&mut self, queue: usize, share: Box<Partial>) -> Option<Box<Partial>> {
+    /// Adds a share. The partial comes back when it is not needed any more: a queue lends one to a
+    /// batch, what its stragglers filled is merged into that one at once.
+    pub(super) fn absorb(
+        &mut self,
+        queue: usize,
+        share: Box<Partial>,
+        kernel: Kernel,
+    ) -> Option<Box<Partial>> {
         self.conflict |= share.refused;
         self.rows += share.rows;
-        let Some((_, base)) = &mut self.base else {
-            self.base = Some((queue, share));
+        let Some((_, base)) = self.shares.first_mut() else {
+            self.shares.push((queue, share));
             return None;
         };
         if base.hash != share.hash || base.lanes != share.lanes {
@@ -58,8 +68,12 @@ impl Union {
                 Offer::Conflict | Offer::Full => self.conflict = true,
             }
         }
-        for (ours, theirs) in base.columns.iter_mut().zip(&share.columns) {
-            ours.merge(theirs);
+        let Some((_, ours)) = self.shares.iter_mut().find(|(of, _)| *of == queue) else {
+            self.shares.push((queue, share));
+            return None;
+        };
+        for (ours, theirs) in ours.columns.iter_mut().zip(&share.columns) {
+            ours.merge(kernel, theirs);
         }
         Some(share)
     }
@@ -74,7 +88,7 @@ impl Union {
         if self.conflict {
             return Coverage::Conflict;
         }
-        let Some((_, base)) = &self.base else {
+        let Some((_, base)) = self.shares.first() else {
             return match (totals.frames(), totals.records()) {
                 (0, 0) => Coverage::Whole,
                 (0, _) => Coverage::Conflict,
@@ -107,30 +121,36 @@ impl Union {
         Coverage::Whole
     }
 
-    /// Hashes, folds and freezes a whole union.
+    /// Hashes, merges, folds and freezes a whole union. The shares are left without bits.
     pub(super) fn seal(
-        &self,
+        &mut self,
         config: &IngestConfig,
         batch: BatchId,
         totals: &BatchTotals,
     ) -> SealedBatch {
         let records = totals.records();
-        let seal = |column: &OpenColumn| Arc::new(column.seal(&config.policy, records));
-        let columns = match &self.base {
-            Some((_, base)) => base.columns.iter().map(seal).collect(),
-            // Nobody saw a record: empty columns of the smallest size.
-            None => {
-                let shapes = config.policy.open_shapes(&config.schema, 0);
-                let columns = config.schema.columns().iter().zip(shapes);
-                columns.map(|(column, shape)| seal(&OpenColumn::new(column, shape))).collect()
-            }
-        };
-        SealedBatch { batch, records, hash: self.hash(config, batch, totals), columns }
+        let hash = self.hash(config, batch, totals);
+        let columns = (0..config.schema.columns().len())
+            .map(|ordinal| Arc::new(self.seal_column(config, ordinal, records)))
+            .collect();
+        SealedBatch { batch, records, hash, columns }
     }
 
-    /// The base partial, to be given back to its queue.
-    pub(super) fn into_base(self) -> Option<(usize, Box<Partial>)> {
-        self.base
+    fn seal_column(&mut self, config: &IngestConfig, ordinal: usize, records: u64) -> SealedColumn {
+        let mut shares: Vec<&mut OpenColumn> =
+            self.shares.iter_mut().map(|(_, share)| &mut share.columns[ordinal]).collect();
+        if !shares.is_empty() {
+            return OpenColumn::seal_shares(&mut shares, &config.policy, records);
+        }
+        // Nobody saw a record: an empty column of the smallest size.
+        let column = &config.schema.columns()[ordinal];
+        let shape = config.policy.open_shape(ordinal, column, 0);
+        OpenColumn::seal_shares(&mut [&mut OpenColumn::new(column, shape)], &config.policy, records)
+    }
+
+    /// The partials, to be given back to their queues.
+    pub(super) fn into_shares(self) -> impl Iterator<Item = (usize, Box<Partial>)> {
+        self.shares.into_iter()
     }
 
     fn hash(&self, config: &IngestConfig, batch: BatchId, totals: &BatchTotals) -> BatchHash {
@@ -138,7 +158,7 @@ impl Union {
         let mut hasher =
             ChainHasher::new(totals.hash(), config.cluster, fingerprint, batch, totals.lanes());
         let mut frames: Vec<&FrameEntry> =
-            self.base.iter().flat_map(|(_, base)| base.frames.iter()).collect();
+            self.shares.first().into_iter().flat_map(|(_, base)| base.frames.iter()).collect();
         frames.sort_unstable_by_key(|frame| (frame.lane, frame.sequence));
         for frame in frames {
             hasher.frame(frame.lane, &frame.digest);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bloomrf_engine::filter::{FilterPolicy, OpenColumn, SealedColumn};
 use bloomrf_engine::identity::ClusterId;
-use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand};
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand, Tuning};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer, SealerConfig};
 use bloomrf_engine::verify::HashAlgorithm;
@@ -194,6 +194,7 @@ impl Node {
             board: Arc::new(OpenBoard::new(300)),
             idle_ns: IDLE_NS,
             frames_max: 1_024,
+            tuning: Tuning::default(),
         };
         let sealer = SealerConfig {
             ingest: config.clone(),

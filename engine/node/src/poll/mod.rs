@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent};
-use bloomrf_netio::{Burst, Link};
+use bloomrf_netio::{BURST_MAX, Burst, Link};
 
 pub(crate) use counters::{QueueCounters, QueueNumbers};
 
@@ -49,9 +49,9 @@ impl PollLoop {
         while !self.stop.load(Ordering::Acquire) {
             let now = self.clock.now_ns();
             let received = self.link.rx_burst(&mut burst);
-            for datagram in burst.iter() {
-                self.queue.on_datagram(datagram, now);
-            }
+            let mut datagrams: [&[u8]; BURST_MAX] = [&[]; BURST_MAX];
+            datagrams.iter_mut().zip(burst.iter()).for_each(|(slot, bytes)| *slot = bytes);
+            self.queue.on_burst(&datagrams[..burst.len()], now);
             // What came before the failure is in the burst and was counted as received.
             if let Err(error) = received {
                 failures += 1;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use bloomrf_engine::filter::FilterPolicy;
 use bloomrf_engine::identity::ClusterId;
-use bloomrf_engine::ingest::{IngestConfig, OpenBoard};
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Tuning};
 use bloomrf_engine::schema::{PacketFields, Schema};
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{FrameHeader, LaneTotal, encode_close, encode_data};
@@ -74,6 +74,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         board: Arc::new(OpenBoard::new(10)),
         idle_ns: 60_000_000_000,
         frames_max: 16,
+        tuning: Tuning::default(),
     });
     let (sender, link) = mem::pair(1_024);
     let waker = link.waker();

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle, Thread};
 
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::FilterPolicy;
-use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand, QueueEvent};
+use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand, QueueEvent, Tuning};
 use bloomrf_engine::limits::FRAMES_PER_BATCH_MAX;
 use bloomrf_engine::seal::{Sealer, SealerConfig};
 use bloomrf_engine::store::{Store, StoreConfig};
@@ -99,6 +99,7 @@ fn ingest_config(shared: &Shared, seed: u64) -> IngestConfig {
         board: Arc::new(OpenBoard::new(config.expected_records)),
         idle_ns: config.batch_idle_ms * 1_000_000,
         frames_max: FRAMES_PER_BATCH_MAX,
+        tuning: Tuning::default(),
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use bloomrf_kernels::blocked::{K_DEFAULT, contains};
 use bloomrf_kernels::params::Budget;
-use bloomrf_kernels::{Answer, RangePlan, SizeClasses};
+use bloomrf_kernels::{Answer, RangePlan, SizeClasses, hash};
 
 use self::seeded::Splitmix;
 use super::*;
-use crate::schema::Schema;
+use crate::filter::{Filter, FilterPolicy, SealedColumn, Top16, narrow_hash};
+use crate::schema::{CellKey, Schema};
 
 #[path = "../../../tests/seeded/mod.rs"]
 mod seeded;
@@ -160,7 +161,7 @@ fn merged_shares_equal_one_build_even_when_sizes_differ() {
             let mut left = built(&policy, &schema, &rows[..cut], ours);
             let right = built(&policy, &schema, &rows[cut..], theirs);
             for ((left, right), column) in left.iter_mut().zip(&right).zip(schema.columns()) {
-                left.merge(right);
+                left.merge(policy.kernel, right);
                 let mut fresh = OpenColumn::new(column, *left.shape());
                 fresh.insert_rows(column, &rows, schema.record_bytes());
                 assert!(*left == fresh, "{} {levels} {ours} {theirs}", column.name());

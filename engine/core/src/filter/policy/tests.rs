@@ -55,7 +55,7 @@ fn kind_follows_the_width_of_the_column() {
 }
 
 #[test]
-fn open_size_has_room_and_folds_to_the_class_of_the_budget() {
+fn open_size_pays_for_all_but_a_sixteenth_and_is_stored_unfolded() {
     for (kind, bits) in [("u64", 32), ("uuid", 8)] {
         let schema = column(kind);
         let policy = policy(4, 1_024);
@@ -64,9 +64,10 @@ fn open_size_has_room_and_folds_to_the_class_of_the_budget() {
             let shape = policy.open_shape(0, &schema.columns()[0], records);
             let stored = policy.stored_words_max(shape.kind, records);
             let need = u128::from(records) * bits / 64;
-            assert!(u128::from(shape.words) >= need * 5 / 4 || shape.words == largest);
+            assert!(u128::from(shape.words) >= need - need / 16 || shape.words == largest);
             assert!(u128::from(stored) >= need || stored == largest);
-            assert_eq!(shape.words % stored, 0, "{kind} {records}");
+            assert!(shape.words <= stored, "{kind} {records}");
+            assert!(shape.words < 120 || !shape.words.is_power_of_two(), "{kind} {records}");
             assert_eq!(shape.words as usize % granule_of(shape.kind), 0);
             assert!(policy.sizes.words().contains(&shape.words));
         }
@@ -131,7 +132,7 @@ fn sealed_filter_keeps_to_the_target_fill() {
                 _ => policy.fill_target(None),
             };
             // Another size than the expected one may fall between two classes that it folds to.
-            let most = if records == expected { target * 1.05 } else { target * 1.4 };
+            let most = if records == expected { target * 1.07 } else { target * 1.4 };
             assert!(filter.fill() <= most, "{kind} {records}/{expected}: {}", filter.fill());
             assert!(filter.fill() >= target / 4.0, "{kind} {records}: {}", filter.fill());
             assert!(filter.fpr() < 0.1 && filter.fpr() > 0.0);
