@@ -6,6 +6,11 @@
 //! block) in a blocked Bloom filter. Folding by `f` ORs f adjacent granules into one and gives, bit
 //! for bit, the filter that would have been built at a size of `words / f`.
 
+pub(crate) mod blocks;
+
+#[cfg(target_arch = "x86_64")]
+use crate::avx512;
+use crate::scalar::words::assert_fold;
 use crate::{Kernel, scalar};
 
 pub use crate::scalar::words::Ones;
@@ -22,8 +27,14 @@ pub use crate::scalar::words::Ones;
 /// # Panics
 /// Unless both have the same length.
 pub fn merge(kernel: Kernel, target: &mut [u64], source: &[u64]) {
-    let _ = kernel;
-    scalar::words::merge(target, source);
+    assert_eq!(target.len(), source.len(), "merged filters have one size");
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::words::merge(token, target, source),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => avx512::words::merge(token.avx512(), target, source),
+        _ => scalar::words::merge(target, source),
+    }
 }
 
 /// Number of set bits.
@@ -34,8 +45,13 @@ pub fn merge(kernel: Kernel, target: &mut [u64], source: &[u64]) {
 /// ```
 #[must_use]
 pub fn ones(kernel: Kernel, words: &[u64]) -> u64 {
-    let _ = kernel;
-    scalar::words::ones(words)
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::words::ones(token, words),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => avx512::words::ones(token.avx512(), words),
+        _ => scalar::words::ones(words),
+    }
 }
 
 /// Folds in place by ORing `factor` adjacent words into one.
@@ -50,8 +66,17 @@ pub fn ones(kernel: Kernel, words: &[u64]) -> u64 {
 /// # Panics
 /// Unless `factor` divides the length.
 pub fn fold(kernel: Kernel, words: &mut Vec<u64>, factor: usize) {
-    let _ = kernel;
-    scalar::words::fold(words, factor);
+    let len = words.len();
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(_) | Kernel::Avx512Vbmi(_)
+            if factor > 1 && factor <= blocks::BLOCK && len.is_multiple_of(factor) =>
+        {
+            blocks::fold(words, factor, |block, factor| fold_block(kernel, block, factor));
+            words.truncate(len / factor);
+        }
+        _ => scalar::words::fold(words, factor),
+    }
 }
 
 /// ORs all `shares` and folds the result into `target`, whose contents are replaced.
@@ -69,7 +94,8 @@ pub fn fold(kernel: Kernel, words: &mut Vec<u64>, factor: usize) {
 /// ```
 ///
 /// # Panics
-/// Unless all shares have the length of `target` times `factor`, and `target` is whole granules.
+/// Unless all shares have the length of `target` times `factor`, `target` is whole granules, and a
+/// granule at most 2,048 words.
 pub fn merge_fold(
     kernel: Kernel,
     shares: &[&[u64]],
@@ -77,8 +103,16 @@ pub fn merge_fold(
     factor: usize,
     target: &mut [u64],
 ) -> Ones {
-    let _ = kernel;
-    scalar::words::merge_fold(shares, granule, factor, target)
+    assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::words::merge_fold(token, shares, granule, factor, target),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::words::merge_fold(token.avx512(), shares, granule, factor, target)
+        }
+        _ => scalar::words::merge_fold(shares, granule, factor, target),
+    }
 }
 
 /// [`merge_fold`] that leaves the shares zeroed, in the same pass.
@@ -92,6 +126,26 @@ pub fn merge_fold_zero(
     factor: usize,
     target: &mut [u64],
 ) -> Ones {
-    let _ = kernel;
-    scalar::words::merge_fold_zero(shares, granule, factor, target)
+    assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::words::merge_fold_zero(token, shares, granule, factor, target)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::words::merge_fold_zero(token.avx512(), shares, granule, factor, target)
+        }
+        _ => scalar::words::merge_fold_zero(shares, granule, factor, target),
+    }
+}
+
+/// Folds one block in place; the scalar set never asks.
+#[cfg(target_arch = "x86_64")]
+fn fold_block(kernel: Kernel, block: &mut [u64], factor: usize) {
+    match kernel {
+        Kernel::Avx512(token) => avx512::words::fold_block(token, block, 1, factor),
+        Kernel::Avx512Vbmi(token) => avx512::words::fold_block(token.avx512(), block, 1, factor),
+        _ => unreachable!("folded by the reference"),
+    }
 }

@@ -14,4 +14,5 @@ pub(crate) mod gather;
 mod gather_fields;
 mod gather_transpose;
 pub(crate) mod lanes;
+pub(crate) mod words;
 pub(crate) mod zone;

@@ -2,6 +2,8 @@
 //!
 //! Whole-filter operations on plain words: merge, fold, fill.
 
+use crate::words::blocks::{self, Blocks};
+
 /// ORs `source` into `target`.
 ///
 /// # Panics
@@ -74,7 +76,11 @@ pub struct Ones {
 /// Unless all shares have the length of `target` times `factor`, and `target` is whole granules.
 pub fn merge_fold(shares: &[&[u64]], granule: usize, factor: usize, target: &mut [u64]) -> Ones {
     assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
-    merge_fold_by(granule, factor, target, |at| shares.iter().fold(0, |all, share| all | share[at]))
+    let union = |at: usize, block: &mut [u64]| {
+        block.fill(0);
+        shares.iter().for_each(|share| merge(block, &share[at..][..block.len()]));
+    };
+    blocks::merge_fold(Portable(union), granule, factor, target)
 }
 
 /// [`merge_fold`] that leaves the shares zeroed.
@@ -88,9 +94,15 @@ pub fn merge_fold_zero(
     target: &mut [u64],
 ) -> Ones {
     assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
-    merge_fold_by(granule, factor, target, |at| {
-        shares.iter_mut().fold(0, |all, share| all | std::mem::take(&mut share[at]))
-    })
+    let union = |at: usize, block: &mut [u64]| {
+        block.fill(0);
+        for share in shares.iter_mut() {
+            let words = &mut share[at..][..block.len()];
+            merge(block, words);
+            words.fill(0);
+        }
+    };
+    blocks::merge_fold(Portable(union), granule, factor, target)
 }
 
 /// Asserts what every kernel set of these two asks of its arguments.
@@ -109,24 +121,25 @@ pub(crate) fn assert_fold(
     }
 }
 
-/// Folds the union that `take` reads word by word, each word once.
-fn merge_fold_by(
-    granule: usize,
-    factor: usize,
-    target: &mut [u64],
-    mut take: impl FnMut(usize) -> u64,
-) -> Ones {
-    let mut ones = Ones::default();
-    for (index, granule_words) in target.chunks_exact_mut(granule).enumerate() {
-        granule_words.fill(0);
-        for source in index * factor..(index + 1) * factor {
-            for (lane, word) in granule_words.iter_mut().enumerate() {
-                let union = take(source * granule + lane);
-                ones.before += u64::from(union.count_ones());
-                *word |= union;
-            }
-        }
-        ones.after += self::ones(granule_words);
+/// Blocks by the functions above; inside: what puts the union of the shares into a block.
+struct Portable<F>(F);
+
+impl<F: FnMut(usize, &mut [u64])> Blocks for Portable<F> {
+    fn union(&mut self, at: usize, block: &mut [u64]) -> u64 {
+        (self.0)(at, block);
+        ones(block)
     }
-    ones
+
+    fn fold(&self, block: &mut [u64], granule: usize, factor: usize) {
+        for target in 0..block.len() / factor {
+            let first = target / granule * granule * factor + target % granule;
+            // Sources never lie before the target.
+            block[target] =
+                (0..factor).fold(0, |all, source| all | block[first + source * granule]);
+        }
+    }
+
+    fn ones(&self, words: &[u64]) -> u64 {
+        ones(words)
+    }
 }

@@ -21,3 +21,4 @@ mod sliced_plans;
 mod sliced_rows;
 mod spread;
 mod wide;
+mod words_folds;
