@@ -132,7 +132,7 @@ fn near(base: u64, low: &[u64]) -> Filter {
     Filter::Near16 { base, offsets: top_of(offsets.into(), ones) }
 }
 
-fn top_of(exact: Box<[u64]>, ones: u64) -> Top16 {
+pub(super) fn top_of(exact: Box<[u64]>, ones: u64) -> Top16 {
     match shorter_list(&exact, ones) {
         Some(list) => Top16::List(list),
         None => Top16::Bitmap(exact),
@@ -173,7 +173,7 @@ fn limits<'p>(policy: &'p FilterPolicy, column: &OpenColumn, records: u64) -> Fo
 }
 
 /// The sorted list of the keys in a bitmap of 16-bit keys, where it takes fewer bytes than that.
-fn shorter_list(words: &[u64], ones: u64) -> Option<Box<[u16]>> {
+pub(super) fn shorter_list(words: &[u64], ones: u64) -> Option<Box<[u16]>> {
     let list_bytes = ones as usize * size_of::<u16>();
     (list_bytes < size_of_val(words)).then(|| bitmap::keys(words).collect())
 }

@@ -8,12 +8,13 @@ mod open;
 mod policy;
 mod rows;
 mod sealed;
+mod sliced;
 
 pub use chunk::Dedupe;
 pub(crate) use chunk::{ChunkKeys, ColumnScratch, KeyBuffers};
 pub use open::OpenColumn;
 pub use policy::{FilterPolicy, OpenShape};
 pub use sealed::{
-    ColumnFlags, ColumnZone, Filter, FilterKind, SealedColumn, SlicedFilter, Top16, narrow_hash,
-    wide_zone_key,
+    ColumnFlags, ColumnZone, Filter, FilterKind, SealedColumn, Top16, narrow_hash, wide_zone_key,
 };
+pub use sliced::SlicedFilter;

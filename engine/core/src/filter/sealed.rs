@@ -6,6 +6,8 @@ use bloomrf_kernels::scalar::bitmap;
 use bloomrf_kernels::scalar::words::ones;
 use bloomrf_kernels::{Layers, Zone, hash};
 
+use super::SlicedFilter;
+
 /// Kinds of presence filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FilterKind {
@@ -82,19 +84,6 @@ pub enum Filter {
     /// Its bits lie in the bit-sliced group of its chunk and column; what `/batches` and explain
     /// tell of it is kept. Without that group it has no opinion.
     Sliced(SlicedFilter),
-}
-
-/// What is kept of a filter whose bits went into a group.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SlicedFilter {
-    /// Kind.
-    pub kind: FilterKind,
-    /// Bytes that it took by itself.
-    pub bytes: usize,
-    /// Its fill.
-    pub fill: f64,
-    /// Its estimated false-positive rate.
-    pub fpr: f64,
 }
 
 /// An exact set of 16-bit values: the top 16 bits of a sealed bloomRF of 4-byte keys, or the
@@ -226,6 +215,11 @@ impl Filter {
     /// no filter 1. Keys near stored ones fare worse: layers above both cannot tell them apart.
     #[must_use]
     pub fn fpr(&self) -> f64 {
+        self.fpr_at(self.fill())
+    }
+
+    /// The same for a filter whose fill is known.
+    pub(super) fn fpr_at(&self, fill: f64) -> f64 {
         match self {
             Filter::Sliced(sliced) => sliced.fpr,
             Filter::None => 1.0,
@@ -233,10 +227,10 @@ impl Filter {
             | Filter::Bitmap16(_)
             | Filter::List16(_)
             | Filter::Near16 { .. } => 0.0,
-            Filter::BloomRf { layers, hashed, top } => {
-                fill_of(hashed).powf(layers.hashed().len() as f64) * top.density()
+            Filter::BloomRf { layers, top, .. } => {
+                fill.powf(layers.hashed().len() as f64) * top.density()
             }
-            Filter::Blocked { blocks, .. } => fill_of(blocks).powf(f64::from(K_DEFAULT)),
+            Filter::Blocked { .. } => fill.powf(f64::from(K_DEFAULT)),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::column::{self, ChunkColumn};
+use super::column::{self, ChunkColumn, ColumnGroup};
+use crate::filter::SealedColumn;
 use crate::seal::SealedBatch;
 
 /// Slots of a chunk; slot b is the same batch in every column.
@@ -45,9 +46,20 @@ impl Chunk {
         &self.columns
     }
 
-    /// Slots used so far, emptied ones included.
-    pub(super) fn used(&self) -> usize {
-        self.slots.len()
+    /// Whether every slot has been used, emptied ones included.
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() == CHUNK_SLOTS
+    }
+
+    /// The slots in use, with their batches.
+    pub(super) fn batches(&self) -> impl Iterator<Item = (usize, &Arc<SealedBatch>)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(slot, batch)| Some((slot, batch.as_ref()?)))
+    }
+
+    /// The column of the batch in a slot.
+    pub(super) fn sealed(&self, slot: usize, ordinal: usize) -> Option<&Arc<SealedColumn>> {
+        self.slot(slot)?.columns.get(ordinal)
     }
 
     /// The next version, with one batch more; its live bit is 0.
@@ -66,6 +78,25 @@ impl Chunk {
         let mut next = self.clone();
         next.occupied &= !(1 << slot);
         next.slots[slot] = None;
+        next
+    }
+
+    /// The next version, with another group (or none) in a column, and other versions of the same
+    /// batches in their slots.
+    pub(super) fn with_group(
+        &self,
+        ordinal: usize,
+        group: Option<Arc<ColumnGroup>>,
+        batches: impl IntoIterator<Item = (usize, Arc<SealedBatch>)>,
+    ) -> Self {
+        let mut next = self.clone();
+        if let Some(column) = next.columns.get_mut(ordinal) {
+            column.group = group;
+        }
+        for (slot, batch) in batches {
+            assert!(next.occupied >> slot & 1 == 1, "an empty slot stays empty");
+            next.slots[slot] = Some(batch);
+        }
         next
     }
 

@@ -6,14 +6,19 @@
 //! Invariants: a slot is never used twice; all versions of a chunk share one `live` mask; an id
 //! is in the index of a snapshot exactly when that snapshot holds its batch.
 
+mod build;
 mod chunk;
 mod column;
+mod report;
 mod resolve;
+mod shape;
 mod snapshot;
+mod split;
 mod writer;
 
 pub use chunk::{CHUNK_SLOTS, Chunk};
 pub use column::{ChunkColumn, ChunkZones, ColumnGroup, GroupForm};
+pub use report::{BatchState, InsertError, StoreStats};
 pub use resolve::CandidateRun;
 pub use snapshot::{Absence, Place, Snapshot};
-pub use writer::{BatchState, InsertError, Store, StoreConfig, StoreReader, StoreStats};
+pub use writer::{Store, StoreConfig, StoreReader};

@@ -33,9 +33,9 @@ pub enum Absence {
 pub struct Snapshot {
     pub(super) chunks: Vec<Arc<Chunk>>,
     /// Batches held, sorted by id.
-    pub(super) index: Vec<(BatchId, Place)>,
+    pub(super) index: Arc<[(BatchId, Place)]>,
     /// The same as runs: what candidates are resolved with.
-    pub(super) runs: Vec<IdRun>,
+    pub(super) runs: Arc<[IdRun]>,
     /// Batches that left not long ago, sorted by id.
     pub(super) gone: Arc<[(BatchId, Absence)]>,
 }

@@ -4,17 +4,29 @@
 //! batches); a verdict is one atomic OR. Bytes are counted until nobody can reach them: what a
 //! reader's snapshot still holds counts against the arena.
 
+mod entry;
+mod room;
+mod steps;
+
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bloomrf_kernels::Kernel;
+use bloomrf_kernels::arena::Arena;
 
+use super::build::Workshop;
 use super::resolve::IdRun;
-use super::{Absence, CHUNK_SLOTS, Chunk, Place, Snapshot};
+use super::shape::ColumnPlan;
+use super::{Absence, BatchState, InsertError, Place, Snapshot, StoreStats};
 use crate::identity::BatchId;
 use crate::seal::SealedBatch;
 use crate::verify::BatchHash;
 use crate::wire::stream::Verdict;
+
+use entry::Entry;
+use room::Retired;
+use steps::Work;
 
 /// Bounds of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,66 +35,6 @@ pub struct StoreConfig {
     pub retain_batches: usize,
     /// `FERMIHDI_SEASTAR_MEMORY`: bytes of filters.
     pub arena_bytes: usize,
-}
-
-/// State of a batch, for `/batches` and explain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BatchState {
-    /// Sealed, not judged yet.
-    Pending,
-    /// May be consulted.
-    Verified,
-    /// The SCC's hash differs: never consulted. Its memory is given back at once, so
-    /// [`Store::list`] does not show it; [`Snapshot::absence`] remembers it.
-    Rejected,
-}
-
-/// Numbers for `/metrics`; `filters_*` count batches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoreStats {
-    /// Verified batches held.
-    pub verified: u64,
-    /// Pending batches held.
-    pub pending: u64,
-    /// Rejected so far.
-    pub rejected: u64,
-    /// Evicted so far.
-    pub evicted: u64,
-    /// Bytes of filters held: by the store, and by snapshots of readers after an eviction.
-    pub bytes: u64,
-}
-
-/// Why a sealed batch was not kept: it has no filter, and reads "found".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InsertError {
-    /// Larger than the whole arena.
-    #[error(
-        "its filters take {bytes} B and the whole arena is {arena_bytes} B: raise \
-         FERMIHDI_SEASTAR_MEMORY or send smaller batches"
-    )]
-    TooLarge {
-        /// Bytes of its filters.
-        bytes: usize,
-        /// Bytes of the arena.
-        arena_bytes: usize,
-    },
-    /// Its id was seen before: held with the same hash, evicted or rejected not long ago.
-    #[error("its id was seen before, and ids are never reused within a cluster")]
-    SeenBefore,
-    /// Another batch was held under its id. Nobody knows which of the two is asked about: that
-    /// one is rejected now.
-    #[error("another batch was held under its id: neither has a filter from now on")]
-    OtherContent,
-    /// Readers hold evicted batches of more than a quarter of the arena.
-    #[error(
-        "lookups under way hold {retired_bytes} B of evicted batches, more than a quarter of the \
-         arena: nothing is kept until they end"
-    )]
-    HeldByReaders {
-        /// Bytes of evicted batches that readers still hold.
-        retired_bytes: usize,
-    },
 }
 
 /// A reader's handle: cheap to clone, wait-free to load.
@@ -103,7 +55,6 @@ impl StoreReader {
 #[derive(Debug)]
 struct Held {
     batch: Arc<SealedBatch>,
-    bytes: usize,
     verified: bool,
     /// Number of its chunk, counted from the first one ever.
     chunk: u64,
@@ -114,15 +65,25 @@ struct Held {
 #[derive(Debug)]
 pub struct Store {
     config: StoreConfig,
+    workshop: Workshop,
     current: Arc<ArcSwap<Snapshot>>,
-    /// Oldest first.
+    /// Oldest first: ascending by chunk and slot.
     held: VecDeque<Held>,
-    held_bytes: usize,
-    /// Chunks with their numbers, ascending. Only the last one takes batches.
-    chunks: Vec<(u64, Arc<Chunk>)>,
+    /// Bytes of the plain filters of `held`.
+    plain_bytes: usize,
+    /// Ascending by number. Only the last one takes batches.
+    chunks: Vec<Entry>,
     chunks_ever: u64,
+    /// A chunk that is being sliced or split.
+    work: Option<Work>,
+    /// Bytes that `work` holds.
+    work_bytes: usize,
+    /// There was no room for the next piece of work; looked at again after a change.
+    is_stuck: bool,
+    /// How the columns of the last chunk were sliced.
+    last_plans: Vec<Option<ColumnPlan>>,
     /// Dropped here, perhaps still reachable through a reader's snapshot.
-    retired: Vec<(Weak<SealedBatch>, usize)>,
+    retired: Vec<Retired>,
     /// Oldest first, at most `GONE_MAX`.
     gone: VecDeque<(BatchId, Absence)>,
     rejected: u64,
@@ -130,20 +91,34 @@ pub struct Store {
 }
 
 impl Store {
-    /// An empty store.
+    /// An empty store whose groups are built on the heap, by the best kernel set.
     ///
     /// # Panics
     /// Where no batch is to be retained.
     #[must_use]
     pub fn new(config: StoreConfig) -> Self {
+        Self::on(config, Kernel::best(), None)
+    }
+
+    /// An empty store whose groups are built by `kernel`, of memory of `arena`.
+    ///
+    /// # Panics
+    /// Where no batch is to be retained.
+    #[must_use]
+    pub fn on(config: StoreConfig, kernel: Kernel, arena: Option<Arena>) -> Self {
         assert!(config.retain_batches > 0, "a store retains at least one batch");
         Store {
             config,
+            workshop: Workshop { kernel, arena },
             current: Arc::new(ArcSwap::from_pointee(Snapshot::default())),
             held: VecDeque::new(),
-            held_bytes: 0,
+            plain_bytes: 0,
             chunks: Vec::new(),
             chunks_ever: 0,
+            work: None,
+            work_bytes: 0,
+            is_stuck: false,
+            last_plans: Vec::new(),
             retired: Vec::new(),
             gone: VecDeque::new(),
             rejected: 0,
@@ -161,7 +136,7 @@ impl Store {
     /// oldest first. On an error nothing was evicted.
     pub fn insert(&mut self, batch: Arc<SealedBatch>) -> Result<Vec<BatchId>, InsertError> {
         let id = batch.batch;
-        let bytes = batch.filter_bytes();
+        let bytes = own_bytes(&batch);
         self.reap();
         if let Some(at) = self.position(id)
             && self.held[at].batch.hash != batch.hash
@@ -181,10 +156,7 @@ impl Store {
             return Err(InsertError::HeldByReaders { retired_bytes });
         }
         let evicted = self.make_room(bytes);
-        let chunk = self.append(Arc::clone(&batch));
-        self.held_bytes += bytes;
-        let slot = chunk.1;
-        self.held.push_back(Held { batch, bytes, verified: false, chunk: chunk.0, slot });
+        self.append(batch, bytes);
         self.publish();
         Ok(evicted)
     }
@@ -198,7 +170,7 @@ impl Store {
                 held.verified = true;
                 let (number, slot) = (held.chunk, held.slot);
                 if let Ok(chunk) = self.chunk_at(number) {
-                    self.chunks[chunk].1.raise(slot);
+                    self.chunks[chunk].chunk.raise(slot);
                 }
             }
             Verdict::Mismatch => self.reject(at),
@@ -232,6 +204,8 @@ impl Store {
 
     /// Discards everything (schema change).
     pub fn clear(&mut self) {
+        self.drop_work();
+        self.last_plans.clear();
         while !self.held.is_empty() {
             self.remove(0);
         }
@@ -239,7 +213,8 @@ impl Store {
         self.publish();
     }
 
-    /// All batches held, oldest first, with their state.
+    /// All batches held, oldest first, with their state. A filter that is in a group is
+    /// [`Filter::Sliced`](crate::filter::Filter::Sliced) here.
     pub fn list(&self) -> Vec<(Arc<SealedBatch>, BatchState)> {
         let state = |h: &Held| if h.verified { BatchState::Verified } else { BatchState::Pending };
         self.held.iter().map(|h| (Arc::clone(&h.batch), state(h))).collect()
@@ -248,59 +223,31 @@ impl Store {
     /// Numbers.
     #[must_use]
     pub fn stats(&self) -> StoreStats {
-        let verified = self.held.iter().filter(|h| h.verified).count();
-        StoreStats {
-            verified: verified as u64,
-            pending: (self.held.len() - verified) as u64,
+        let verified = self.held.iter().filter(|h| h.verified).count() as u64;
+        let mut stats = StoreStats {
+            verified,
+            pending: self.held.len() as u64 - verified,
             rejected: self.rejected,
             evicted: self.evicted,
-            bytes: (self.held_bytes + self.retired_bytes()) as u64,
-        }
-    }
-
-    /// Evicts the oldest until `bytes` more fit, but no more than the new batch itself needs:
-    /// what readers hold is freed by their next lookup, not by emptying the store.
-    fn make_room(&mut self, bytes: usize) -> Vec<BatchId> {
-        let total = self.held_bytes + self.retired_bytes() + bytes;
-        let need = total.saturating_sub(self.config.arena_bytes).min(bytes);
-        let mut freed = 0;
-        let mut evicted = Vec::new();
-        while freed < need || self.held.len() >= self.config.retain_batches {
-            let Some(oldest) = self.held.front() else { break };
-            let id = oldest.batch.batch;
-            freed += oldest.bytes;
-            self.remove(0);
-            self.evicted += 1;
-            self.remember(id, Absence::Evicted);
-            evicted.push(id);
-        }
-        evicted
-    }
-
-    /// Puts a batch into the next slot; returns the number of its chunk and the slot.
-    fn append(&mut self, batch: Arc<SealedBatch>) -> (u64, usize) {
-        let full = self.chunks.last().is_none_or(|(_, chunk)| chunk.used() == CHUNK_SLOTS);
-        if full {
-            self.chunks.push((self.chunks_ever, Arc::new(Chunk::default())));
-            self.chunks_ever += 1;
-        }
-        let last = self.chunks.len() - 1;
-        let (number, chunk) = &mut self.chunks[last];
-        let slot = chunk.used();
-        *chunk = Arc::new(chunk.with(batch));
-        (*number, slot)
+            bytes: self.bytes() as u64,
+            plain_bytes: self.plain_bytes as u64,
+            ..StoreStats::default()
+        };
+        self.chunks.iter().for_each(|entry| entry.add_to(&mut stats));
+        stats
     }
 
     /// Takes a batch out: first its live bit, then its slot. The caller publishes.
     fn remove(&mut self, at: usize) {
         let Some(held) = self.held.remove(at) else { return };
-        if let Ok(chunk) = self.chunk_at(held.chunk) {
-            let chunk = &mut self.chunks[chunk].1;
-            chunk.lower(held.slot);
-            *chunk = Arc::new(chunk.without(held.slot));
+        self.is_stuck = false;
+        self.plain_bytes -= own_bytes(&held.batch);
+        if let Ok(at) = self.chunk_at(held.chunk) {
+            let entry = &mut self.chunks[at];
+            entry.chunk.lower(held.slot);
+            self.retired.extend(entry.remove(held.slot).into_iter().map(Retired::group));
         }
-        self.held_bytes -= held.bytes;
-        self.retired.push((Arc::downgrade(&held.batch), held.bytes));
+        self.retired.extend(held.batch.columns.iter().filter_map(Retired::column));
     }
 
     fn reject(&mut self, at: usize) {
@@ -311,28 +258,57 @@ impl Store {
         self.publish();
     }
 
+    /// Puts a batch into the next slot. The caller publishes.
+    fn append(&mut self, batch: Arc<SealedBatch>, bytes: usize) {
+        if self.chunks.last().is_none_or(|entry| entry.chunk.is_full()) {
+            self.chunks.push(Entry::new(self.chunks_ever));
+            self.chunks_ever += 1;
+        }
+        let Some(entry) = self.chunks.last_mut() else { return };
+        let slot = entry.add(Arc::clone(&batch));
+        let chunk = entry.number;
+        self.held.push_back(Held { batch, verified: false, chunk, slot });
+        self.plain_bytes += bytes;
+        self.is_stuck = false;
+    }
+
+    /// Shows readers what the store holds now.
     fn publish(&mut self) {
         let last = self.chunks_ever.saturating_sub(1);
-        self.chunks.retain(|(number, chunk)| chunk.occupied() != 0 || *number == last);
-        let mut index: Vec<_> = self
-            .held
-            .iter()
-            .filter_map(|held| {
-                let chunk = self.chunk_at(held.chunk).ok()? as u32;
-                Some((held.batch.batch, Place { chunk, slot: held.slot as u32 }))
-            })
-            .collect();
+        self.chunks.retain(|entry| entry.chunk.occupied() != 0 || entry.number == last);
+        let mut index = Vec::with_capacity(self.held.len());
+        let mut chunk = 0;
+        for held in &self.held {
+            while self.chunks.get(chunk).is_some_and(|entry| entry.number < held.chunk) {
+                chunk += 1;
+            }
+            let place = Place { chunk: chunk as u32, slot: held.slot as u32 };
+            index.push((held.batch.batch, place));
+        }
         index.sort_unstable_by_key(|entry| entry.0);
         let mut gone: Vec<_> = self.gone.iter().copied().collect();
         gone.sort_unstable_by_key(|entry| entry.0);
-        let chunks = self.chunks.iter().map(|(_, chunk)| Arc::clone(chunk)).collect();
-        let runs = IdRun::all(&index);
-        self.current.store(Arc::new(Snapshot { chunks, index, runs, gone: gone.into() }));
+        let runs = IdRun::all(&index).into();
+        let chunks = self.chunk_versions();
+        let snapshot = Snapshot { chunks, index: index.into(), runs, gone: gone.into() };
+        self.current.store(Arc::new(snapshot));
         self.reap();
     }
 
+    /// Shows readers other versions of the same chunks with the same batches in their slots.
+    fn publish_versions(&mut self) {
+        let shown = Snapshot::clone(&self.current.load());
+        let chunks = self.chunk_versions();
+        self.current.store(Arc::new(Snapshot { chunks, ..shown }));
+        self.reap();
+    }
+
+    fn chunk_versions(&self) -> Vec<Arc<super::Chunk>> {
+        self.chunks.iter().map(|entry| Arc::clone(&entry.chunk)).collect()
+    }
+
     fn chunk_at(&self, number: u64) -> Result<usize, usize> {
-        self.chunks.binary_search_by_key(&number, |entry| entry.0)
+        self.chunks.binary_search_by_key(&number, |entry| entry.number)
     }
 
     fn position(&self, batch: BatchId) -> Option<usize> {
@@ -345,15 +321,11 @@ impl Store {
         }
         self.gone.push_back((batch, why));
     }
+}
 
-    fn reap(&mut self) {
-        self.retired.retain(|(batch, _)| batch.strong_count() > 0);
-    }
-
-    fn retired_bytes(&self) -> usize {
-        let held = self.retired.iter().filter(|(batch, _)| batch.strong_count() > 0);
-        held.map(|(_, bytes)| bytes).sum()
-    }
+/// Bytes of the plain filters of a batch.
+fn own_bytes(batch: &SealedBatch) -> usize {
+    batch.columns.iter().map(|column| column.filter.own_bytes()).sum()
 }
 
 /// Batches that left and are still remembered, for the reasons that explain shows.

@@ -21,7 +21,7 @@ fn snapshot(first: BatchId, rng: &mut impl FnMut(u64) -> u64) -> Snapshot {
         }
     }
     let runs = IdRun::all(&index);
-    Snapshot { chunks: Vec::new(), index, runs, gone: [].into() }
+    Snapshot { chunks: Vec::new(), index: index.into(), runs: runs.into(), gone: [].into() }
 }
 
 /// One look-up after another.
@@ -93,7 +93,8 @@ fn a_range_over_full_chunks_takes_one_run_per_chunk() {
     let place = |i: u32| Place { chunk: i / 64, slot: i % 64 };
     let index: Vec<_> = (0..640).map(|i| (u64::from(i) + 5, place(i))).collect();
     let runs = IdRun::all(&index);
-    let snapshot = Snapshot { chunks: Vec::new(), index, runs, gone: [].into() };
+    let snapshot =
+        Snapshot { chunks: Vec::new(), index: index.into(), runs: runs.into(), gone: [].into() };
     let mut runs = Vec::new();
     snapshot.resolve(&Candidates::Range { first: 10, count: 600 }, &mut runs);
     assert_eq!(runs.len(), 10);

@@ -1,0 +1,1 @@
+//! Which filters share a group.

@@ -1,0 +1,107 @@
+//! A bit-sliced group becomes plain filters again, so that the bytes of its dead slots are free.
+//!
+//! Cost: about that of building it, a slice of work at a time. The filters come back bit for bit
+//! as they were, except that one which was folded to join stays folded.
+
+use std::sync::Arc;
+
+use bloomrf_kernels::Kernel;
+use bloomrf_kernels::scalar::bitmap::{WORDS_8, WORDS_16};
+use bloomrf_kernels::sliced::{self, BITMAP_ROWS};
+
+use super::{CHUNK_SLOTS, ColumnGroup, GroupForm};
+use crate::filter::{Filter, SlicedFilter, Top16};
+
+/// A group on its way back.
+#[derive(Debug)]
+pub(super) struct Splitting {
+    group: Arc<ColumnGroup>,
+    main: Vec<Vec<u64>>,
+    top: Vec<Vec<u64>>,
+    /// Words of the main part that are done, and of the top.
+    done: (usize, usize),
+}
+
+impl Splitting {
+    /// Begins; `kept` are the slots to take out.
+    pub(super) fn begin(
+        group: Arc<ColumnGroup>,
+        kept: &[Option<SlicedFilter>; CHUNK_SLOTS],
+    ) -> Self {
+        let has_top = matches!(&group.form, GroupForm::BloomRf { top, .. } if !top.is_empty());
+        let main = kept.iter().map(|kept| vec![0; kept.map_or(0, |kept| kept.words as usize)]);
+        let top =
+            kept.iter().map(|kept| vec![0; if has_top && kept.is_some() { WORDS_16 } else { 0 }]);
+        Splitting { main: main.collect(), top: top.collect(), done: (0, 0), group }
+    }
+
+    /// Bytes of the filters that are coming.
+    pub(super) fn bytes(&self) -> usize {
+        self.main.iter().chain(&self.top).map(|words| size_of_val(&**words)).sum()
+    }
+
+    /// Works off about `budget` words of filters; true when all are done.
+    pub(super) fn step(&mut self, kernel: Kernel, budget: usize) -> bool {
+        let (main, top) = parts(&self.group.form);
+        let words = (budget / CHUNK_SLOTS).next_multiple_of(8).max(8);
+        if unbuild(kernel, main, &mut self.main, &mut self.done.0, words) {
+            return unbuild(kernel, top, &mut self.top, &mut self.done.1, words);
+        }
+        false
+    }
+
+    /// The filters of the slots that were to be kept.
+    pub(super) fn finish(self, kernel: Kernel) -> Vec<Option<Filter>> {
+        let parts = self.main.into_iter().zip(self.top);
+        parts.map(|(main, top)| filter(kernel, &self.group.form, main, top)).collect()
+    }
+}
+
+/// Takes the next words out of `rows`; true when none is left.
+fn unbuild(
+    kernel: Kernel,
+    rows: &[u64],
+    targets: &mut [Vec<u64>],
+    done: &mut usize,
+    words: usize,
+) -> bool {
+    let all = rows.len() / CHUNK_SLOTS;
+    if *done < all {
+        let end = all.min(*done + words);
+        let mut targets = targets.iter_mut();
+        let mut filters: [&mut [u64]; CHUNK_SLOTS] =
+            std::array::from_fn(|_| targets.next().map_or(&mut [][..], |words| &mut words[..]));
+        sliced::unbuild_words(kernel, rows, &mut filters, *done..end);
+        *done = end;
+    }
+    *done == all
+}
+
+/// Rows without summaries: of the hashed words or bitmap, and of the exact top.
+fn parts(form: &GroupForm) -> (&[u64], &[u64]) {
+    let bitmap = |rows| -> &[u64] { <[u64]>::get(rows, ..BITMAP_ROWS).unwrap_or_default() };
+    match form {
+        GroupForm::BloomRf { hashed, top, .. } => (hashed, bitmap(top)),
+        GroupForm::Bitmap16 { rows } => (bitmap(rows), &[]),
+        GroupForm::Bitmap8 { rows } | GroupForm::Blocked { rows, .. } => (rows, &[]),
+    }
+}
+
+fn filter(kernel: Kernel, form: &GroupForm, main: Vec<u64>, top: Vec<u64>) -> Option<Filter> {
+    if main.is_empty() {
+        return None;
+    }
+    Some(match form {
+        GroupForm::BloomRf { layers, .. } => {
+            let top = if top.is_empty() { Top16::None } else { Top16::of_bitmap(kernel, top) };
+            Filter::BloomRf { layers: *layers, hashed: main.into(), top }
+        }
+        GroupForm::Bitmap16 { .. } => Filter::of_bitmap16(kernel, main),
+        GroupForm::Bitmap8 { .. } => {
+            let mut words = [0; WORDS_8];
+            words.copy_from_slice(main.get(..WORDS_8)?);
+            Filter::Bitmap8(words)
+        }
+        GroupForm::Blocked { seed, .. } => Filter::Blocked { seed: *seed, blocks: main.into() },
+    })
+}

@@ -1,0 +1,194 @@
+//! Bytes: what counts against the arena, what is kept free, and how room is made.
+//!
+//! Counted until nobody can reach it: plain filters, groups with their dead slots, the group at
+//! work, and what readers' snapshots still hold of all these. Where groups are in use, the bytes of
+//! one column of one chunk are kept free, so that it can be sliced or split beside what there is.
+
+use std::sync::{Arc, Weak};
+
+use super::{Store, Work, own_bytes, steps};
+use crate::filter::SealedColumn;
+use crate::identity::BatchId;
+use crate::store::shape::GroupShape;
+use crate::store::{Absence, CHUNK_SLOTS, ColumnGroup};
+
+/// Something that the store gave up and a reader may still hold.
+#[derive(Debug)]
+pub(super) struct Retired {
+    bytes: usize,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Column(Weak<SealedColumn>),
+    Group(Weak<ColumnGroup>),
+}
+
+impl Retired {
+    /// A column with a plain filter; nothing to count in others.
+    pub(super) fn column(column: &Arc<SealedColumn>) -> Option<Self> {
+        let bytes = column.filter.own_bytes();
+        (bytes > 0).then(|| Retired { bytes, what: What::Column(Arc::downgrade(column)) })
+    }
+
+    pub(super) fn group(group: Arc<ColumnGroup>) -> Self {
+        Retired { bytes: group.bytes(), what: What::Group(Arc::downgrade(&group)) }
+    }
+
+    fn is_held(&self) -> bool {
+        match &self.what {
+            What::Column(column) => column.strong_count() > 0,
+            What::Group(group) => group.strong_count() > 0,
+        }
+    }
+}
+
+impl Store {
+    /// Everything that counts against the arena.
+    pub(super) fn bytes(&self) -> usize {
+        let groups: usize = self.chunks.iter().map(|entry| entry.group_bytes).sum();
+        self.plain_bytes + groups + self.work_bytes + self.retired_bytes()
+    }
+
+    /// Bytes of the arena that are free.
+    pub(super) fn free_bytes(&self) -> usize {
+        self.config.arena_bytes.saturating_sub(self.bytes())
+    }
+
+    /// Bytes that a chunk may take to be sliced: an eighth of the arena.
+    pub(super) fn chunk_bytes_max(&self) -> usize {
+        self.config.arena_bytes / CHUNK_PART
+    }
+
+    /// Bytes to keep free for slicing or splitting one column: those of the largest group there
+    /// is, or of the largest there will be if the next batches are like the newest.
+    pub(super) fn reserve_bytes(&self) -> usize {
+        let largest = self.chunks.iter().map(|entry| entry.group_bytes_max).max().unwrap_or(0);
+        let coming = self.held.back().map_or(0, |newest| {
+            let chunk_bytes = newest.batch.filter_bytes() * CHUNK_SLOTS;
+            if chunk_bytes > self.chunk_bytes_max() {
+                return 0;
+            }
+            let shape = |column: &Arc<SealedColumn>| GroupShape::of(&column.filter);
+            let groups = newest.batch.columns.iter().filter_map(shape).map(|s| s.bytes());
+            groups.max().unwrap_or(0).min(chunk_bytes + chunk_bytes / 2)
+        });
+        largest.max(coming).saturating_sub(self.work_bytes)
+    }
+
+    /// By how much `bytes` more would pass the arena, the reserve kept free.
+    fn short_by(&self, bytes: usize) -> usize {
+        (self.bytes() + bytes + self.reserve_bytes()).saturating_sub(self.config.arena_bytes)
+    }
+
+    /// Makes room for a batch of `bytes`: by splitting groups with dead slots, and by evicting the
+    /// oldest, but no more than the new batch itself needs. What readers hold is freed by their
+    /// next lookup, not by emptying the store.
+    pub(super) fn make_room(&mut self, bytes: usize) -> Vec<BatchId> {
+        let mut evicted = Vec::new();
+        let mut freed = 0;
+        while self.held.len() >= self.config.retain_batches {
+            freed += self.evict_oldest(&mut evicted);
+        }
+        if !evicted.is_empty() {
+            self.publish();
+        }
+        self.reclaim(bytes);
+        let need = self.short_by(bytes).min(bytes.saturating_sub(freed));
+        let by_count = evicted.len();
+        freed = 0;
+        while freed < need && !self.held.is_empty() {
+            freed += self.evict_oldest(&mut evicted);
+        }
+        if evicted.len() > by_count {
+            self.publish();
+            self.reclaim(bytes);
+        }
+        evicted
+    }
+
+    /// Splits the groups that stand in the way of `bytes` more: with dead slots, oldest first.
+    fn reclaim(&mut self, bytes: usize) {
+        while self.short_by(bytes) > 0 {
+            let Some(number) = self.oldest_with_dead_slots() else { return };
+            let work = match self.work.take() {
+                Some(Work::Split(work)) if work.number == number => work,
+                _ => steps::SplitChunk::new(number),
+            };
+            self.work_bytes = 0;
+            self.finish_split(work);
+        }
+    }
+
+    /// The chunk that is to be split before the next batch like the newest comes, if any is.
+    pub(super) fn in_the_way(&self) -> Option<u64> {
+        let newest = self.held.back()?;
+        if self.short_by(newest.batch.filter_bytes()) == 0 {
+            return None;
+        }
+        let oldest = self.held.front()?.chunk;
+        let is_grouped = |at: usize| self.chunks[at].group_bytes > 0;
+        let oldest = self.chunk_at(oldest).ok().filter(|&at| is_grouped(at)).map(|_| oldest);
+        self.oldest_with_dead_slots().or(oldest)
+    }
+
+    fn oldest_with_dead_slots(&self) -> Option<u64> {
+        self.chunks.iter().find(|entry| entry.has_dead_slots()).map(|entry| entry.number)
+    }
+
+    /// Evicts the oldest; returns the bytes that it takes by itself. The caller publishes.
+    fn evict_oldest(&mut self, evicted: &mut Vec<BatchId>) -> usize {
+        let Some(oldest) = self.held.front() else { return 0 };
+        let (id, bytes) = (oldest.batch.batch, oldest.batch.filter_bytes());
+        self.remove(0);
+        self.evicted += 1;
+        self.remember(id, Absence::Evicted);
+        evicted.push(id);
+        bytes
+    }
+
+    /// Replaces columns of batches that the store holds by others with the same content, together
+    /// with the group of that column. The caller publishes.
+    pub(super) fn replace_columns(
+        &mut self,
+        number: u64,
+        ordinal: usize,
+        group: Option<ColumnGroup>,
+        columns: Vec<(usize, Arc<SealedColumn>)>,
+    ) {
+        let Ok(at) = self.chunk_at(number) else { return };
+        let entry = &mut self.chunks[at];
+        let old = entry.chunk.columns().get(ordinal).and_then(|column| column.group.clone());
+        self.retired.extend(old.map(Retired::group));
+        let first = self.held.partition_point(|held| held.chunk < number);
+        let mut batches = Vec::with_capacity(columns.len());
+        for held in self.held.iter_mut().skip(first).take_while(|held| held.chunk == number) {
+            let Some((_, column)) = columns.iter().find(|(slot, _)| *slot == held.slot) else {
+                continue;
+            };
+            self.plain_bytes -= own_bytes(&held.batch);
+            self.retired.extend(held.batch.columns.get(ordinal).and_then(Retired::column));
+            let mut batch = crate::seal::SealedBatch::clone(&held.batch);
+            if let Some(place) = batch.columns.get_mut(ordinal) {
+                *place = Arc::clone(column);
+            }
+            held.batch = Arc::new(batch);
+            self.plain_bytes += own_bytes(&held.batch);
+            batches.push((held.slot, Arc::clone(&held.batch)));
+        }
+        entry.replace(entry.chunk.with_group(ordinal, group.map(Arc::new), batches));
+    }
+
+    pub(super) fn reap(&mut self) {
+        self.retired.retain(Retired::is_held);
+    }
+
+    pub(super) fn retired_bytes(&self) -> usize {
+        self.retired.iter().filter(|retired| retired.is_held()).map(|retired| retired.bytes).sum()
+    }
+}
+
+/// Groups are formed only where a chunk is at most this part of the arena: else the dead slots of
+/// one group would be a large part of what the store holds.
+const CHUNK_PART: usize = 8;
