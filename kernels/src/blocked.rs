@@ -13,6 +13,8 @@
 //! | 12 | 0.53 % | 0.45 % | 0.42 % | 0.42 % |
 //! | 16 | 0.17 % | 0.13 % | 0.10 % | 0.09 % |
 
+#[cfg(target_arch = "x86_64")]
+use crate::avx512;
 use crate::{Kernel, scalar};
 
 pub use crate::scalar::blocked::{BLOCK_WORDS, K_DEFAULT, contains, fold, insert};
@@ -45,8 +47,15 @@ pub const BLOCKS_MAX: u64 = 1 << 32;
 /// ```
 pub fn insert_many(kernel: Kernel, k: u32, blocks: &mut [u64], seed: u64, keys: &[u64]) {
     assert_shape(k, blocks);
-    let _ = kernel;
-    scalar::blocked::insert_many(k, blocks, seed, keys);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::blocked::insert_many(token, k, blocks, seed, keys),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::blocked::insert_many(token.avx512(), k, blocks, seed, keys)
+        }
+        _ => scalar::blocked::insert_many(k, blocks, seed, keys),
+    }
 }
 
 /// Inserts keys by their hashes; all 64 bits must be well mixed.
@@ -55,8 +64,15 @@ pub fn insert_many(kernel: Kernel, k: u32, blocks: &mut [u64], seed: u64, keys: 
 /// As [`insert_many`].
 pub fn insert_hashes_many(kernel: Kernel, k: u32, blocks: &mut [u64], hashes: &[u64]) {
     assert_shape(k, blocks);
-    let _ = kernel;
-    scalar::blocked::insert_hashes_many(k, blocks, hashes);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::blocked::insert_hashes_many(token, k, blocks, hashes),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::blocked::insert_hashes_many(token.avx512(), k, blocks, hashes)
+        }
+        _ => scalar::blocked::insert_hashes_many(k, blocks, hashes),
+    }
 }
 
 /// Asks for keys: bit `i % 64` of `found[i / 64]` says whether `keys[i]` may have been inserted.
@@ -75,8 +91,17 @@ pub fn contains_many(
 ) {
     assert_shape(k, blocks);
     let found = answers(found, keys.len());
-    let _ = kernel;
-    scalar::blocked::contains_many(k, blocks, seed, keys, found);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::blocked::contains_many(token, k, blocks, seed, keys, found)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::blocked::contains_many(token.avx512(), k, blocks, seed, keys, found)
+        }
+        _ => scalar::blocked::contains_many(k, blocks, seed, keys, found),
+    }
 }
 
 /// Asks for keys by their hashes; answers as [`contains_many`].
@@ -92,8 +117,17 @@ pub fn contains_hashes_many(
 ) {
     assert_shape(k, blocks);
     let found = answers(found, hashes.len());
-    let _ = kernel;
-    scalar::blocked::contains_hashes_many(k, blocks, hashes, found);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::blocked::contains_hashes_many(token, k, blocks, hashes, found)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::blocked::contains_hashes_many(token.avx512(), k, blocks, hashes, found)
+        }
+        _ => scalar::blocked::contains_hashes_many(k, blocks, hashes, found),
+    }
 }
 
 /// The words of `found` that answer for `keys` keys; those behind are cleared.

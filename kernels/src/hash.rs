@@ -65,3 +65,13 @@ pub fn bytes_many(values: &[[u8; 16]], seed: u64, hashes: &mut [u64]) {
 pub fn parquet(plain: &[u8]) -> u64 {
     xxhash_rust::xxh64::xxh64(plain, 0)
 }
+
+/// The primes of xxHash64, for its forms in registers.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(crate) const XXH64_PRIMES: [u64; 5] = [
+    0x9E37_79B1_85EB_CA87,
+    0xC2B2_AE3D_27D4_EB4F,
+    0x1656_67B1_9E37_79F9,
+    0x85EB_CA77_C2B2_AE63,
+    0x27D4_EB2F_1656_67C5,
+];

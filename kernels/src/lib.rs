@@ -9,6 +9,8 @@
 #![deny(unsafe_code)]
 
 pub mod advisor;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+mod ahead;
 pub mod answer;
 pub mod arena;
 #[cfg(target_arch = "x86_64")]

@@ -4,6 +4,7 @@
 //! [`Avx512Vbmi`](crate::token::Avx512Vbmi) token gets in here. What needs a pointer lies in
 //! `lanes`; kernels are safe functions with `#[target_feature]`.
 
+pub(crate) mod blocked;
 pub(crate) mod bloomrf;
 pub(crate) mod columns;
 mod columns_bounds;
@@ -13,6 +14,7 @@ pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;
 mod gather_transpose;
+mod hash;
 pub(crate) mod lanes;
 pub(crate) mod words;
 pub(crate) mod zone;

@@ -118,8 +118,8 @@ pub fn mask(k: u32, hash: u64) -> [u64; BLOCK_WORDS] {
     let fields = hash.wrapping_mul(LANE_FACTOR);
     let first = fields >> WINDOW_SHIFT & 7;
     std::array::from_fn(|lane| {
-        let is_taken = (lane as u64).wrapping_sub(first) & 7 < u64::from(k);
-        u64::from(is_taken) << (fields >> (FIELD_SHIFT + 6 * lane as u32) & 63)
+        u64::from(is_taken(k, first as usize, lane))
+            << (fields >> (FIELD_SHIFT + 6 * lane as u32) & 63)
     })
 }
 
@@ -131,3 +131,34 @@ pub(crate) const FIELD_SHIFT: u32 = 16;
 
 /// The three bits that say which lane is the first, below the fields.
 pub(crate) const WINDOW_SHIFT: u32 = 13;
+
+/// Whether a window of `k` lanes that starts at lane `first` holds `lane`.
+const fn is_taken(k: u32, first: usize, lane: usize) -> bool {
+    lane.wrapping_sub(first) & 7 < k as usize
+}
+
+/// By k and first lane: 1 in the lanes of the window.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(crate) static ONES: [[[u64; 8]; 8]; 9] = {
+    let mut ones = [[[0; 8]; 8]; 9];
+    let mut at = 0;
+    while at < 9 * 64 {
+        let (k, first, lane) = (at / 64, at / 8 % 8, at % 8);
+        ones[k][first][lane] = is_taken(k as u32, first, lane) as u64;
+        at += 1;
+    }
+    ones
+};
+
+/// By k and first lane: the lanes outside of the window, as bits.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(crate) static OUTSIDE: [[u64; 8]; 9] = {
+    let mut outside = [[0; 8]; 9];
+    let mut at = 0;
+    while at < 9 * 64 {
+        let (k, first, lane) = (at / 64, at / 8 % 8, at % 8);
+        outside[k][first] |= (!is_taken(k as u32, first, lane) as u64) << lane;
+        at += 1;
+    }
+    outside
+};
