@@ -8,8 +8,10 @@
 //! *plain* bytes: integers and floats little-endian, byte arrays without their length. At 10 bits
 //! a value the rate is 1.27 %.
 
+#[cfg(target_arch = "x86_64")]
+use crate::avx512;
 use crate::blocked::answers;
-use crate::{Kernel, hash, scalar};
+use crate::{Kernel, scalar};
 
 pub use crate::scalar::split_block::{BLOCK_WORDS, contains, fold, insert};
 
@@ -30,9 +32,14 @@ pub const BLOCKS_MAX: u64 = 1 << 32;
 /// ```
 pub fn insert_many(kernel: Kernel, blocks: &mut [u64], values: &[u64]) {
     assert_shape(blocks);
-    let _ = kernel;
-    for value in values {
-        insert(blocks, hash::parquet(&value.to_le_bytes()));
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::split_block::insert_many(token, blocks, values),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::split_block::insert_many(token.avx512(), blocks, values)
+        }
+        _ => scalar::split_block::insert_many(blocks, values),
     }
 }
 
@@ -42,8 +49,15 @@ pub fn insert_many(kernel: Kernel, blocks: &mut [u64], values: &[u64]) {
 /// As [`insert_many`].
 pub fn insert_hashes_many(kernel: Kernel, blocks: &mut [u64], hashes: &[u64]) {
     assert_shape(blocks);
-    let _ = kernel;
-    scalar::split_block::insert_hashes_many(blocks, hashes);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::split_block::insert_hashes_many(token, blocks, hashes),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::split_block::insert_hashes_many(token.avx512(), blocks, hashes)
+        }
+        _ => scalar::split_block::insert_hashes_many(blocks, hashes),
+    }
 }
 
 /// Asks for 64-bit values: bit `i % 64` of `found[i / 64]` says whether `values[i]` may have been
@@ -54,12 +68,14 @@ pub fn insert_hashes_many(kernel: Kernel, blocks: &mut [u64], hashes: &[u64]) {
 pub fn contains_many(kernel: Kernel, blocks: &[u64], values: &[u64], found: &mut [u64]) {
     assert_shape(blocks);
     let found = answers(found, values.len());
-    let _ = kernel;
-    for (word, values) in found.iter_mut().zip(values.chunks(64)) {
-        *word = values.iter().rev().fold(0, |all, value| {
-            let hash = hash::parquet(&value.to_le_bytes());
-            all << 1 | u64::from(contains(blocks, hash))
-        });
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::split_block::contains_many(token, blocks, values, found),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::split_block::contains_many(token.avx512(), blocks, values, found)
+        }
+        _ => scalar::split_block::contains_many(blocks, values, found),
     }
 }
 
@@ -70,8 +86,17 @@ pub fn contains_many(kernel: Kernel, blocks: &[u64], values: &[u64], found: &mut
 pub fn contains_hashes_many(kernel: Kernel, blocks: &[u64], hashes: &[u64], found: &mut [u64]) {
     assert_shape(blocks);
     let found = answers(found, hashes.len());
-    let _ = kernel;
-    scalar::split_block::contains_hashes_many(blocks, hashes, found);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::split_block::contains_hashes_many(token, blocks, hashes, found)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::split_block::contains_hashes_many(token.avx512(), blocks, hashes, found)
+        }
+        _ => scalar::split_block::contains_hashes_many(blocks, hashes, found),
+    }
 }
 
 fn assert_shape(blocks: &[u64]) {

@@ -12,7 +12,7 @@ use std::arch::x86_64::{
     __m512i, _MM_HINT_T0, _MM_HINT_T1, _mm_cmpeq_epi8_mask, _mm_cvtsi64_si128, _mm_cvtsi128_si64,
     _mm_prefetch, _mm_set1_epi8, _mm512_cvtepi64_epi8, _mm512_kunpackb, _mm512_kunpackd,
     _mm512_kunpackw, _mm512_mul_epu32, _mm512_or_si512, _mm512_permutexvar_epi64,
-    _mm512_rolv_epi64, _mm512_setr_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
+    _mm512_rolv_epi64, _mm512_setr_epi64, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
     _mm512_test_epi64_mask,
 };
 
@@ -59,7 +59,7 @@ pub(crate) fn contains_hashes_many(
     unsafe { contains_sized::<true>(k, blocks, 0, hashes, found) }
 }
 
-/// Look-ahead by the size of the filter; all eight lanes need no window.
+/// By the size of the filter; all eight lanes need no window.
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn insert_sized<const HASHED: bool>(k: u32, blocks: &mut [u64], seed: u64, keys: &[u64]) {
     match (is_far(blocks), k < 8) {
@@ -78,11 +78,10 @@ fn contains_sized<const HASHED: bool>(
     keys: &[u64],
     found: &mut [u64],
 ) {
-    match (is_far(blocks), k < 8) {
-        (false, false) => contains::<NEAR, HASHED, false>(k, blocks, seed, keys, found),
-        (false, true) => contains::<NEAR, HASHED, true>(k, blocks, seed, keys, found),
-        (true, false) => contains::<FAR, HASHED, false>(k, blocks, seed, keys, found),
-        (true, true) => contains::<FAR, HASHED, true>(k, blocks, seed, keys, found),
+    if is_far(blocks) {
+        contains::<FAR, HASHED>(k, blocks, seed, keys, found);
+    } else {
+        contains::<NEAR, HASHED>(k, blocks, seed, keys, found);
     }
 }
 
@@ -93,7 +92,6 @@ fn insert<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
     seed: u64,
     keys: &[u64],
 ) {
-    let blocks = blocks.as_chunks_mut::<8>().0;
     let ones = &ONES[k as usize];
     let (groups, last) = group_or(keys);
     let count = keys.len().div_ceil(8);
@@ -101,14 +99,16 @@ fn insert<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
     for g in 0..count + AHEAD {
         let slot = g % AHEAD;
         if g >= AHEAD {
-            for (&at, &fields) in ring.blocks[slot].iter().zip(&ring.fields[slot]) {
+            for i in 0..8 {
+                let (at, fields) = (ring.at[slot][i], ring.fields[slot][i]);
                 let ones = if WINDOW {
                     load8(&ones[(fields >> WINDOW_SHIFT) as usize & 7])
                 } else {
                     all(1)
                 };
                 let bits = _mm512_rolv_epi64(ones, lane_bits(fields));
-                let block = &mut blocks[at as usize];
+                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                let block = unsafe { &mut *blocks.as_mut_ptr().add(at as usize).cast() };
                 store8(block, _mm512_or_si512(load8(block), bits));
             }
         }
@@ -120,14 +120,13 @@ fn insert<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn contains<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
+fn contains<const AHEAD: usize, const HASHED: bool>(
     k: u32,
     blocks: &[u64],
     seed: u64,
     keys: &[u64],
     found: &mut [u64],
 ) {
-    let blocks = blocks.as_chunks::<8>().0;
     let (groups, last) = group_or(keys);
     let count = keys.len().div_ceil(8);
     let mut ring = Ring::<AHEAD>::EMPTY;
@@ -136,18 +135,20 @@ fn contains<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
         let slot = g % AHEAD;
         if g >= AHEAD {
             let mut hits = [0; 8];
-            let places = ring.blocks[slot].iter().zip(&ring.fields[slot]);
-            for (hit, (&at, &fields)) in hits.iter_mut().zip(places) {
+            for i in 0..8 {
+                let (at, fields) = (ring.at[slot][i], ring.fields[slot][i]);
                 let bits = _mm512_rolv_epi64(all(1), lane_bits(fields));
-                *hit = _mm512_test_epi64_mask(load8(&blocks[at as usize]), bits);
+                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                let block = unsafe { &*blocks.as_ptr().add(at as usize).cast() };
+                hits[i] = _mm512_test_epi64_mask(load8(block), bits);
             }
-            let hits = join(hits) | if WINDOW { ring.outside[slot] } else { 0 };
+            let hits = join(hits) | ring.outside[slot];
             let g = g - AHEAD;
             found[g / 8] |= u64::from(full_bytes(hits)) << (8 * (g % 8));
         }
         if g < count {
             let keys = load8(groups.get(g).unwrap_or(&last));
-            ring.put::<HASHED, WINDOW>(slot, blocks, keys, seed, k);
+            ring.put::<HASHED, true>(slot, blocks, keys, seed, k);
         }
     }
     crate::ahead::clear_behind(found, keys.len());
@@ -156,8 +157,8 @@ fn contains<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
 /// Where groups of eight keys wait for their lines.
 #[repr(align(64))]
 struct Ring<const AHEAD: usize> {
-    /// Block of each key.
-    blocks: [[u64; 8]; AHEAD],
+    /// First word of the block of each key.
+    at: [[u64; 8]; AHEAD],
     /// The bits that its lanes are made from.
     fields: [[u64; 8]; AHEAD],
     /// Lanes outside of its window, a byte for each key.
@@ -165,8 +166,7 @@ struct Ring<const AHEAD: usize> {
 }
 
 impl<const AHEAD: usize> Ring<AHEAD> {
-    const EMPTY: Self =
-        Ring { blocks: [[0; 8]; AHEAD], fields: [[0; 8]; AHEAD], outside: [0; AHEAD] };
+    const EMPTY: Self = Ring { at: [[0; 8]; AHEAD], fields: [[0; 8]; AHEAD], outside: [0; AHEAD] };
 
     /// Hashes eight keys into a slot and asks for their lines.
     #[inline]
@@ -174,13 +174,14 @@ impl<const AHEAD: usize> Ring<AHEAD> {
     fn put<const HASHED: bool, const OUTSIDE_TOO: bool>(
         &mut self,
         slot: usize,
-        blocks: &[[u64; 8]],
+        blocks: &[u64],
         keys: __m512i,
         seed: u64,
         k: u32,
     ) {
         let hashes = if HASHED { keys } else { key8(keys, seed) };
-        store8(&mut self.blocks[slot], block8(hashes, blocks.len()));
+        let at = _mm512_slli_epi64::<3>(block8(hashes, blocks.len() / 8));
+        store8(&mut self.at[slot], at);
         let fields = mul(hashes, LANE_FACTOR);
         store8(&mut self.fields[slot], fields);
         if OUTSIDE_TOO {
@@ -188,8 +189,8 @@ impl<const AHEAD: usize> Ring<AHEAD> {
             let outside = _mm512_permutexvar_epi64(first, load8(&OUTSIDE[k as usize]));
             self.outside[slot] = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(outside)) as u64;
         }
-        for &at in &self.blocks[slot] {
-            prefetch::<AHEAD>(&blocks[at as usize]);
+        for &at in &self.at[slot] {
+            prefetch::<AHEAD>(blocks.as_ptr().wrapping_add(at as usize).cast());
         }
     }
 }
@@ -230,13 +231,13 @@ pub(super) fn full_bytes(word: u64) -> u8 {
 
 /// Asks for a line: into L1 where the filter lies in L2, else into L2, whose queue is longer.
 #[inline]
-pub(super) fn prefetch<const AHEAD: usize>(block: &[u64]) {
-    // SAFETY: a prefetch reads nothing, and the address is that of a reference.
+pub(super) fn prefetch<const AHEAD: usize>(block: *const i8) {
+    // SAFETY: a prefetch reads nothing, whatever the address.
     unsafe {
         if AHEAD > NEAR {
-            _mm_prefetch::<_MM_HINT_T1>(block.as_ptr().cast());
+            _mm_prefetch::<_MM_HINT_T1>(block);
         } else {
-            _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast());
+            _mm_prefetch::<_MM_HINT_T0>(block);
         }
     }
 }

@@ -16,5 +16,6 @@ mod gather_fields;
 mod gather_transpose;
 mod hash;
 pub(crate) mod lanes;
+pub(crate) mod split_block;
 pub(crate) mod words;
 pub(crate) mod zone;

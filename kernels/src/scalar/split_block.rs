@@ -6,6 +6,7 @@
 //! are the bitset of the specification.
 
 use super::blocked::fold_granules;
+use crate::hash;
 
 /// Words of one block.
 pub const BLOCK_WORDS: usize = 4;
@@ -41,6 +42,22 @@ pub fn contains(blocks: &[u64], hash: u64) -> bool {
 /// Unless `factor` divides the number of blocks.
 pub fn fold(blocks: &mut Vec<u64>, factor: usize) {
     fold_granules::<BLOCK_WORDS>(blocks, factor);
+}
+
+/// Inserts 64-bit values: see [`crate::split_block::insert_many`].
+pub(crate) fn insert_many(blocks: &mut [u64], values: &[u64]) {
+    for value in values {
+        insert(blocks, hash::parquet(&value.to_le_bytes()));
+    }
+}
+
+/// Asks for 64-bit values: see [`crate::split_block::contains_many`].
+pub(crate) fn contains_many(blocks: &[u64], values: &[u64], found: &mut [u64]) {
+    for (word, values) in found.iter_mut().zip(values.chunks(64)) {
+        *word = values.iter().rev().fold(0, |all, value| {
+            all << 1 | u64::from(contains(blocks, hash::parquet(&value.to_le_bytes())))
+        });
+    }
 }
 
 /// Inserts hashed values: see [`crate::split_block::insert_hashes_many`].

@@ -2,6 +2,7 @@
 //! octave, folds against fresh filters, the model against measurement.
 
 mod advisor;
+mod blocked_kernels;
 mod bloomrf_insert;
 mod bloomrf_sets;
 mod budget;
