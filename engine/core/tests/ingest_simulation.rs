@@ -327,6 +327,7 @@ fn may_hold(filter: &Filter, value: &Value) -> bool {
         Filter::Near16 { base, offsets } => {
             key.checked_sub(*base).is_some_and(|o| offsets.holds(o))
         }
+        Filter::Exact(keys) => keys.any(key, key),
         Filter::BloomRf { layers, hashed, top } => {
             let mut plan = RangePlan::default();
             plan.build(layers, key, key, 256);

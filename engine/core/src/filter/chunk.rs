@@ -96,7 +96,7 @@ impl ColumnScratch {
         dedupe: Dedupe,
     ) -> Self {
         let form = match (policy.kind_of(ordinal, column), column.kind().key_class()) {
-            (FilterKind::None, _) => Form::Bounds,
+            (FilterKind::None | FilterKind::Exact, _) => Form::Bounds,
             (FilterKind::Bitmap8, _) => Form::Bytes(Box::new([0; 256])),
             (FilterKind::Bitmap16, _) => Form::Turns(Words::heap(TURNS * WORDS_16)),
             (_, KeyClass::Wide { .. }) => Form::Hashes(Vec::with_capacity(rows_max)),

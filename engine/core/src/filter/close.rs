@@ -29,7 +29,8 @@ impl OpenColumn {
         rest.iter().for_each(|other| first.merge_marks(other));
         let (shape, flags, zone) = (first.shape, first.flags, first.zone);
         let filter = match shape.kind {
-            FilterKind::None => Filter::None,
+            // Exact is what other kinds may become; none opens as it.
+            FilterKind::None | FilterKind::Exact => Filter::None,
             FilterKind::Bitmap8 => {
                 let mut exact = [0; bitmap::WORDS_8];
                 exact.copy_from_slice(&union(kernel, shares, OpenColumn::hashed_mut).0);
@@ -73,7 +74,8 @@ impl OpenColumn {
         let ones = |words: &[u64]| words::ones(Kernel::Scalar, words);
         let folded = || folded(self.hashed(), limits(policy, self, records));
         let filter = match self.shape.kind {
-            FilterKind::None => Filter::None,
+            // Exact is what other kinds may become; none opens as it.
+            FilterKind::None | FilterKind::Exact => Filter::None,
             FilterKind::Bitmap8 => {
                 let mut exact = [0; bitmap::WORDS_8];
                 exact.copy_from_slice(self.hashed());

@@ -48,7 +48,7 @@ impl FilterPolicy {
             _ => None,
         };
         let words = match kind {
-            FilterKind::None => 0,
+            FilterKind::None | FilterKind::Exact => 0,
             FilterKind::Bitmap8 => WORDS_8 as u32,
             FilterKind::Bitmap16 => WORDS_16 as u32,
             FilterKind::BloomRf | FilterKind::Blocked => self.open_words(kind, records),

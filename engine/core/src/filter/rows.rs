@@ -39,7 +39,7 @@ impl OpenColumn {
             (FilterKind::Blocked, _) => {
                 blocked::insert(blocked::K_DEFAULT, hashed, narrow_hash(key, shape.seed))
             }
-            (FilterKind::None | FilterKind::BloomRf, _) => {}
+            (FilterKind::None | FilterKind::Exact | FilterKind::BloomRf, _) => {}
         }
     }
 

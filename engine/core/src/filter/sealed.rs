@@ -1,6 +1,7 @@
 //! A sealed column: what the store keeps and a lookup reads. Immutable.
 
 use bloomrf_kernels::blocked::K_DEFAULT;
+use bloomrf_kernels::exact::Exact;
 use bloomrf_kernels::plan::TopBits;
 use bloomrf_kernels::scalar::bitmap;
 use bloomrf_kernels::scalar::words::ones;
@@ -18,6 +19,8 @@ pub enum FilterKind {
     /// Exact bitmap of a 2-byte column (or its sorted list, when that is smaller); also of a
     /// sealed 4-byte column whose keys span less than 65,536.
     Bitmap16,
+    /// The keys themselves, chosen at close where they take no more than a filter.
+    Exact,
     /// bloomRF: points and ranges.
     BloomRf,
     /// Blocked Bloom: equality only.
@@ -64,6 +67,8 @@ pub enum Filter {
         /// Key - base.
         offsets: Top16,
     },
+    /// Exact: the keys themselves, in the smallest form there is.
+    Exact(Exact),
     /// bloomRF.
     BloomRf {
         /// Layers and seed.
@@ -172,6 +177,7 @@ impl Filter {
             Filter::Bitmap16(words) => size_of_val(&**words),
             Filter::List16(list) => size_of_val(&**list),
             Filter::Near16 { offsets, .. } => offsets.bytes(),
+            Filter::Exact(keys) => keys.bytes(),
             Filter::BloomRf { hashed, top, .. } => size_of_val(&**hashed) + top.bytes(),
             Filter::Blocked { blocks, .. } => size_of_val(&**blocks),
         }
@@ -191,6 +197,7 @@ impl Filter {
             Filter::None => FilterKind::None,
             Filter::Bitmap8(_) => FilterKind::Bitmap8,
             Filter::Bitmap16(_) | Filter::List16(_) | Filter::Near16 { .. } => FilterKind::Bitmap16,
+            Filter::Exact(_) => FilterKind::Exact,
             Filter::BloomRf { .. } => FilterKind::BloomRf,
             Filter::Blocked { .. } => FilterKind::Blocked,
         }
@@ -206,6 +213,8 @@ impl Filter {
             Filter::Bitmap16(words) => fill_of(words),
             Filter::List16(list) => list.len() as f64 / 65_536.0,
             Filter::Near16 { offsets, .. } => offsets.density(),
+            // Nothing is hashed: there is no share of bits that could be too full.
+            Filter::Exact(_) => 0.0,
             Filter::BloomRf { hashed, .. } => fill_of(hashed),
             Filter::Blocked { blocks, .. } => fill_of(blocks),
         }
@@ -226,7 +235,8 @@ impl Filter {
             Filter::Bitmap8(_)
             | Filter::Bitmap16(_)
             | Filter::List16(_)
-            | Filter::Near16 { .. } => 0.0,
+            | Filter::Near16 { .. }
+            | Filter::Exact(_) => 0.0,
             Filter::BloomRf { layers, top, .. } => {
                 fill.powf(layers.hashed().len() as f64) * top.density()
             }

@@ -31,7 +31,7 @@ impl SlicedFilter {
             Filter::Bitmap8(words) => (filter.fill(), words.len()),
             Filter::Bitmap16(_) | Filter::List16(_) => (filter.fill(), bitmap::WORDS_16),
             Filter::Sliced(sliced) => return *sliced,
-            Filter::None | Filter::Near16 { .. } => (filter.fill(), 0),
+            Filter::None | Filter::Near16 { .. } | Filter::Exact(_) => (filter.fill(), 0),
         };
         SlicedFilter {
             kind: filter.kind(),

@@ -120,6 +120,7 @@ impl Plan {
                 },
                 None => FilterFinding::Absent,
             },
+            (Filter::Exact(keys), _) => any(keys.any(lo, hi)),
             (Filter::BloomRf { layers, hashed, top }, _) if is_whole(layers, hashed, top, hi) => {
                 match self.kept.plan(leaf, ranges, index, layers) {
                     Some(plan) => plan.run(hashed, top.view()).into(),

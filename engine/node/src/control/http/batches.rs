@@ -104,6 +104,7 @@ fn kind_label(kind: FilterKind) -> &'static str {
         FilterKind::None => "none",
         FilterKind::Bitmap8 => "bitmap8",
         FilterKind::Bitmap16 => "bitmap16",
+        FilterKind::Exact => "exact",
         FilterKind::BloomRf => "bloomrf",
         FilterKind::Blocked => "blocked",
     }
