@@ -2,6 +2,7 @@
 //! `.ci/run` calls `cargo xtask test` and nothing else.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod run;
 mod tidy;
 
@@ -29,12 +30,9 @@ enum Command {
         /// Options for `bloomrf demo`, e.g. `--pcap FILE` or `--help`.
         args: Vec<String>,
     },
-    /// The criterion benches: all, or those whose name contains the filter.
-    #[command(trailing_var_arg = true, allow_hyphen_values = true)]
-    Bench {
-        /// Passed to criterion, e.g. `range` or `--quick`.
-        args: Vec<String>,
-    },
+    /// Measures, keeps the record, tells it in docs/PERFORMANCE.md.
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -42,7 +40,7 @@ fn main() -> ExitCode {
         Command::Test => run::test(),
         Command::Tidy => tidy::tidy().map(|summary| println!("{summary}")),
         Command::Demo { args } => run::demo(&args),
-        Command::Bench { args } => run::bench(&args),
+        Command::Bench(command) => bench::run(&command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -35,8 +35,9 @@ pub(crate) fn demo(args: &[String]) -> Result<(), String> {
 }
 
 /// The criterion benches.
-pub(crate) fn bench(args: &[String]) -> Result<(), String> {
-    let mut all = vec!["bench", "--locked", "--package", "bloomrf-bench", "--"];
+pub(crate) fn criterion(args: &[String]) -> Result<(), String> {
+    let mut all = vec!["bench", "--locked", "--package", "bloomrf-bench"];
+    all.extend(["--bench", "bloomrf", "--bench", "exact", "--"]);
     all.extend(args.iter().map(String::as_str));
     cargo(&all)
 }
@@ -49,7 +50,8 @@ fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), Str
     Ok(())
 }
 
-fn cargo(args: &[&str]) -> Result<(), String> {
+/// Runs cargo, with what it prints.
+pub(crate) fn cargo(args: &[&str]) -> Result<(), String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)
         .args(args)

@@ -9,6 +9,7 @@ mod unsafety;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::bench;
 use crate::run::root;
 
 /// A Rust source file of ours.
@@ -33,6 +34,7 @@ pub(crate) fn tidy() -> Result<String, String> {
     findings.extend(arrows::check(&metadata));
     findings.extend(dependencies::check(&root, &metadata)?);
     findings.extend(documents::check(&root)?);
+    findings.extend(bench::findings(&root)?);
     findings.extend(source::check(&files));
     findings.extend(unsafety::check(&root, &files)?);
     if findings.is_empty() {
