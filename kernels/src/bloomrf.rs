@@ -139,9 +139,18 @@ pub fn contains_many(
     keys: &[u64],
     found: &mut [u64],
 ) {
-    let _ = kernel;
     assert_eq!(found.len(), keys.len().div_ceil(64), "words of answers for {} keys", keys.len());
-    scalar::bloomrf::contains_many(layers, hashed, top, keys, found);
+    match if readable(layers, hashed, top) { kernel } else { Kernel::Scalar } {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::bloomrf::contains_many(token, layers, hashed, top, keys, found);
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::bloomrf::contains_many(token.avx512(), layers, hashed, top, keys, found);
+        }
+        _ => scalar::bloomrf::contains_many(layers, hashed, top, keys, found),
+    }
 }
 
 /// Which of `ranges` (inclusive ends) may hold an inserted key.
@@ -160,14 +169,37 @@ pub fn range_many(
     probes_max: u32,
     found: &mut [u64],
 ) {
-    let _ = kernel;
     assert_eq!(found.len(), ranges.len().div_ceil(64), "words for {} ranges", ranges.len());
-    scalar::bloomrf::range_many(layers, hashed, top, ranges, probes_max, found);
+    match if readable(layers, hashed, top) { kernel } else { Kernel::Scalar } {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::bloomrf::range_many(token, layers, hashed, top, ranges, probes_max, found);
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::bloomrf::range_many(
+                token.avx512(),
+                layers,
+                hashed,
+                top,
+                ranges,
+                probes_max,
+                found,
+            );
+        }
+        _ => scalar::bloomrf::range_many(layers, hashed, top, ranges, probes_max, found),
+    }
 }
 
 /// Whether bit addresses of the filter fit 32 bits, as the vector kernels want it.
 fn addressable(hashed: &[u64]) -> bool {
     hashed.len() as u64 <= WORDS_MAX
+}
+
+/// Whether every word that a lookup asks for is there; else only the reference knows what to say.
+fn readable(layers: &Layers, hashed: &[u64], top: &[u64]) -> bool {
+    let whole = !layers.has_exact_top() || top.len() == scalar::bitmap::WORDS_16;
+    !hashed.is_empty() && addressable(hashed) && whole
 }
 
 fn assert_filter(layers: &Layers, hashed: &[u64], top: &[u64], no_keys: bool) {

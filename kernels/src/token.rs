@@ -3,7 +3,7 @@
 //! A token can only be had from its `detect`, so whoever holds one may call the kernels of that
 //! instruction set. Invariant: no token is made in any other way, and the CPU does not change.
 
-/// Proof of AVX2, BMI1 and BMI2.
+/// Proof of AVX2, BMI1, BMI2 and POPCNT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Avx2(());
 
@@ -23,6 +23,7 @@ impl Avx2 {
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
         {
             return Some(Avx2(()));
         }

@@ -137,20 +137,60 @@ pub fn range(
     if found { Answer::Maybe } else { Answer::Absent }
 }
 
+/// Ranges whose search is known at a glance to be allowed: in order, in the domain, and too
+/// narrow to pass the budget.
+pub(crate) struct Within {
+    key_max: u64,
+    span_max: Option<u64>,
+}
+
+impl Within {
+    pub(crate) fn new(layers: &Layers, probes_max: u32) -> Self {
+        let span_max = match layers.hashed() {
+            _ if u64::from(probes_max) < probes_below(layers) => None,
+            [.., last] if !layers.has_exact_top() => {
+                let groups = u64::from(probes_max) - probes_below(layers) + 1;
+                // The last span with fewer than `groups` whole groups.
+                Some(
+                    u64::try_from((u128::from(groups) << last.word_level()) - 1)
+                        .unwrap_or(u64::MAX),
+                )
+            }
+            _ => Some(u64::MAX),
+        };
+        Within { key_max: layers.key_max(), span_max }
+    }
+
+    #[inline]
+    pub(crate) fn holds(&self, lo: u64, hi: u64) -> bool {
+        lo <= hi && hi <= self.key_max && self.span_max.is_some_and(|span_max| hi - lo <= span_max)
+    }
+}
+
+/// Most words that the search reads apart from those inside the highest layer: in each layer
+/// below, a cover and two words a path.
+fn probes_below(layers: &Layers) -> u64 {
+    6 * layers.hashed().len() as u64 + 4
+}
+
 /// Whether the search may read more than `probes_max` hashed words.
 fn over_budget(layers: &Layers, lo: u64, hi: u64, probes_max: u32) -> bool {
-    // Below the highest layer a path reads a cover and two words; the highest takes the rest.
-    let below = 6 * layers.hashed().len() as u64;
     let highest = match layers.hashed() {
         [.., last] if !layers.has_exact_top() => (hi - lo) >> last.word_level(),
         _ => 0,
     };
-    highest.saturating_add(below + 4) > u64::from(probes_max)
+    highest.saturating_add(probes_below(layers)) > u64::from(probes_max)
         && descent::probes(layers, lo, hi) > u64::from(probes_max)
 }
 
 /// The search under an exact top, which plays the highest layer.
-fn search_below_top(layers: &[Layer], hashed: &[u64], top: &[u64], lo: u64, hi: u64) -> bool {
+pub(crate) fn search_below_top(
+    layers: &[Layer],
+    hashed: &[u64],
+    top: &[u64],
+    lo: u64,
+    hi: u64,
+) -> bool {
     let (a, b) = (lo >> 16, hi >> 16);
     let (a_full, b_full) = (lo & 0xFFFF == 0, hi & 0xFFFF == 0xFFFF);
     if a == b {
@@ -167,7 +207,7 @@ fn search_below_top(layers: &[Layer], hashed: &[u64], top: &[u64], lo: u64, hi: 
 }
 
 /// One covering interval after the other, from the highest layer down, until the ends part.
-fn search(layers: &[Layer], hashed: &[u64], lo: u64, hi: u64) -> bool {
+pub(crate) fn search(layers: &[Layer], hashed: &[u64], lo: u64, hi: u64) -> bool {
     for (index, layer) in layers.iter().enumerate().rev() {
         let (a, b) = (lo >> layer.start, hi >> layer.start);
         let (a_full, b_full) = whole_ends(layer, lo, hi);

@@ -4,6 +4,7 @@
 mod advisor;
 mod blocked_kernels;
 mod bloomrf_insert;
+mod bloomrf_lookup;
 mod bloomrf_sets;
 mod budget;
 mod built;

@@ -7,7 +7,10 @@
 
 mod address;
 mod cascade;
+mod contains;
 mod insert;
+mod list;
+mod range;
 
 use crate::Layers;
 use crate::bloomrf::KeyOrder;
@@ -38,4 +41,31 @@ pub(crate) fn insert_many_u32(
 ) {
     // SAFETY: the token proves the features.
     unsafe { insert::many_u32(layers, order, hashed, top, keys) }
+}
+
+/// See [`crate::bloomrf::contains_many`]; `hashed` as for [`insert_many`], `top` whole.
+pub(crate) fn contains_many(
+    _: Avx512,
+    layers: &Layers,
+    hashed: &[u64],
+    top: &[u64],
+    keys: &[u64],
+    found: &mut [u64],
+) {
+    // SAFETY: the token proves the features.
+    unsafe { contains::many(layers, hashed, top, keys, found) }
+}
+
+/// See [`crate::bloomrf::range_many`]; `hashed` as for [`insert_many`], `top` whole.
+pub(crate) fn range_many(
+    _: Avx512,
+    layers: &Layers,
+    hashed: &[u64],
+    top: &[u64],
+    ranges: &[(u64, u64)],
+    probes_max: u32,
+    found: &mut [u64],
+) {
+    // SAFETY: the token proves the features.
+    unsafe { range::many(layers, hashed, top, ranges, probes_max, found) }
 }
