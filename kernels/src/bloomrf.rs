@@ -28,9 +28,14 @@
 //! with Piecewise-Monotone Hash Functions and Prefix Hashing", EDBT 2023.
 
 #[cfg(target_arch = "x86_64")]
-use crate::avx512;
+pub(crate) mod order;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod shape;
+
 use crate::size::WORDS_MAX;
 use crate::{Kernel, Layers, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
 /// What is known of the order of keys to insert. It changes the time, never the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +95,10 @@ pub fn insert_many_ordered(
     assert_filter(layers, hashed, top, keys.is_empty());
     match if addressable(hashed) { kernel } else { Kernel::Scalar } {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => {
+            avx2::bloomrf::insert_many(token, layers, order, hashed, top, keys);
+        }
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::bloomrf::insert_many(token, layers, order, hashed, top, keys);
         }
@@ -116,6 +125,10 @@ pub fn insert_many_u32_ordered(
     assert_filter(layers, hashed, top, keys.is_empty());
     match if addressable(hashed) { kernel } else { Kernel::Scalar } {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => {
+            avx2::bloomrf::insert_many_u32(token, layers, order, hashed, top, keys);
+        }
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::bloomrf::insert_many_u32(token, layers, order, hashed, top, keys);
         }
@@ -141,6 +154,10 @@ pub fn contains_many(
 ) {
     assert_eq!(found.len(), keys.len().div_ceil(64), "words of answers for {} keys", keys.len());
     match if readable(layers, hashed, top) { kernel } else { Kernel::Scalar } {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => {
+            avx2::bloomrf::contains_many(token, layers, hashed, top, keys, found);
+        }
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::bloomrf::contains_many(token, layers, hashed, top, keys, found);
@@ -171,6 +188,10 @@ pub fn range_many(
 ) {
     assert_eq!(found.len(), ranges.len().div_ceil(64), "words for {} ranges", ranges.len());
     match if readable(layers, hashed, top) { kernel } else { Kernel::Scalar } {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => {
+            avx2::bloomrf::range_many(token, layers, hashed, top, ranges, probes_max, found);
+        }
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::bloomrf::range_many(token, layers, hashed, top, ranges, probes_max, found);

@@ -8,10 +8,10 @@
 
 pub(crate) mod blocks;
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512;
 use crate::scalar::words::assert_fold;
 use crate::{Kernel, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
 pub use crate::scalar::words::Ones;
 
@@ -30,6 +30,8 @@ pub fn merge(kernel: Kernel, target: &mut [u64], source: &[u64]) {
     assert_eq!(target.len(), source.len(), "merged filters have one size");
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::words::merge(token, target, source),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::words::merge(token, target, source),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512Vbmi(token) => avx512::words::merge(token.avx512(), target, source),
@@ -46,6 +48,8 @@ pub fn merge(kernel: Kernel, target: &mut [u64], source: &[u64]) {
 #[must_use]
 pub fn ones(kernel: Kernel, words: &[u64]) -> u64 {
     match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::words::ones(token, words),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::words::ones(token, words),
         #[cfg(target_arch = "x86_64")]
@@ -69,7 +73,7 @@ pub fn fold(kernel: Kernel, words: &mut Vec<u64>, factor: usize) {
     let len = words.len();
     match kernel {
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512(_) | Kernel::Avx512Vbmi(_)
+        Kernel::Avx2(_) | Kernel::Avx512(_) | Kernel::Avx512Vbmi(_)
             if factor > 1 && factor <= blocks::BLOCK && len.is_multiple_of(factor) =>
         {
             blocks::fold(words, factor, |block, factor| fold_block(kernel, block, factor));
@@ -106,6 +110,8 @@ pub fn merge_fold(
     assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::words::merge_fold(token, shares, granule, factor, target),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::words::merge_fold(token, shares, granule, factor, target),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512Vbmi(token) => {
@@ -129,6 +135,8 @@ pub fn merge_fold_zero(
     assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::words::merge_fold_zero(token, shares, granule, factor, target),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::words::merge_fold_zero(token, shares, granule, factor, target)
         }
@@ -144,6 +152,7 @@ pub fn merge_fold_zero(
 #[cfg(target_arch = "x86_64")]
 fn fold_block(kernel: Kernel, block: &mut [u64], factor: usize) {
     match kernel {
+        Kernel::Avx2(token) => avx2::words::fold_block(token, block, 1, factor),
         Kernel::Avx512(token) => avx512::words::fold_block(token, block, 1, factor),
         Kernel::Avx512Vbmi(token) => avx512::words::fold_block(token.avx512(), block, 1, factor),
         _ => unreachable!("folded by the reference"),

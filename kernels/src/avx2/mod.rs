@@ -3,6 +3,8 @@
 //! Only code that holds an [`Avx2`](crate::token::Avx2) token gets in here. What needs a pointer
 //! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
 
+pub(crate) mod bloomrf;
 pub(crate) mod columns_lanes;
 pub(crate) mod lanes;
+pub(crate) mod words;
 pub(crate) mod zone;

@@ -6,62 +6,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::bloomrf::shape::LaneLayer;
 use crate::hash::{MIX_FIRST, MIX_SECOND};
-use crate::layers::LAYERS_MAX;
-use crate::{Layer, Layers};
-
-/// A layer set, ready to be spread over lanes.
-pub(super) struct Shape {
-    layers: [LaneLayer; LAYERS_MAX],
-    count: usize,
-    /// W * 64, below 2^32.
-    bits: u64,
-}
-
-/// What the lanes need of one layer.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LaneLayer {
-    word_level: u64,
-    start: u64,
-    offset_max: u64,
-    salt: u64,
-}
-
-impl Shape {
-    pub(super) fn new(layers: &Layers, words: usize) -> Self {
-        let mut shape = Shape {
-            layers: Default::default(),
-            count: layers.hashed().len(),
-            bits: (words as u64) << 6,
-        };
-        for (lanes, layer) in shape.layers.iter_mut().zip(layers.hashed()) {
-            *lanes = LaneLayer::new(layer, u32::from(layer.start));
-        }
-        shape
-    }
-
-    pub(super) fn layers(&self) -> &[LaneLayer] {
-        &self.layers[..self.count]
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-    pub(super) fn bits(&self) -> __m512i {
-        _mm512_set1_epi64(self.bits.cast_signed())
-    }
-}
-
-impl LaneLayer {
-    /// For keys that are shifted down already: `start` is what is left to shift.
-    pub(super) fn new(layer: &Layer, start: u32) -> Self {
-        LaneLayer {
-            word_level: u64::from(start + u32::from(layer.width) - 1),
-            start: u64::from(start),
-            offset_max: layer.offset_max(),
-            salt: layer.salt,
-        }
-    }
-}
 
 /// Bit addresses of sixteen 8-byte keys.
 #[inline]

@@ -7,54 +7,11 @@
 
 use std::arch::x86_64::*;
 
-use super::address::{self, LaneLayer};
-use super::insert::set;
+use super::address;
+use crate::Layers;
 use crate::avx512::lanes::{load8, load16, store8, store16_u32};
-use crate::bloomrf::KeyOrder;
-use crate::hash::mix;
-use crate::{Layer, Layers};
-
-/// Keys of one pass through the layers.
-const BLOCK: usize = 1024;
-
-/// The list, with room for whole registers behind its end.
-type List = [u64; BLOCK + 16];
-
-/// Whether the cascade is the faster way for `keys`: what the caller knows, or a sample.
-pub(super) fn pays(layers: &Layers, order: KeyOrder, keys: &[u64]) -> bool {
-    let level = sample_level(layers);
-    decide(order, keys, |pair| pair[0] >> level == pair[1] >> level)
-}
-
-/// [`pays`] of 4-byte keys.
-pub(super) fn pays_u32(layers: &Layers, order: KeyOrder, keys: &[u32]) -> bool {
-    let level = sample_level(layers);
-    decide(order, keys, |pair| u64::from(pair[0]) >> level == u64::from(pair[1]) >> level)
-}
-
-/// The layers from which on neighbours have to be equal: the third, or the highest.
-fn sample_level(layers: &Layers) -> u8 {
-    layers.hashed().iter().take(3).next_back().map_or(0, |layer| layer.start)
-}
-
-/// Up to 256 pairs of neighbours, 8 in a row; "yes" where more than half are equal.
-#[inline]
-fn decide<T>(order: KeyOrder, keys: &[T], equal: impl Fn(&[T]) -> bool) -> bool {
-    match order {
-        KeyOrder::Scattered => return false,
-        KeyOrder::Ordered => return true,
-        KeyOrder::Unknown => {}
-    }
-    let (mut asked, mut same) = (0usize, 0usize);
-    let stride = (keys.len() / 32).max(9);
-    for run in keys.chunks(stride) {
-        for pair in run[..run.len().min(9)].windows(2) {
-            asked += 1;
-            same += usize::from(equal(pair));
-        }
-    }
-    same * 2 > asked
-}
+use crate::bloomrf::order::{BLOCK, Left, List, insert_runs, insert_top_intervals};
+use crate::bloomrf::shape::{LaneLayer, set};
 
 /// Inserts `keys`.
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
@@ -84,26 +41,16 @@ fn block(layers: &Layers, hashed: &mut [u64], top: &mut [u64], list: &mut List, 
     for layer in layers.hashed() {
         let left = shrink(list, count, layer.start - level, layer.width - 1);
         (count, level) = (left.intervals, layer.start);
-        if left.words * 3 < count {
-            runs(layer, hashed, &list[..count]);
+        if left.has_runs() {
+            insert_runs(layer, hashed, &list[..count]);
         } else {
             each(&LaneLayer::new(layer, 0), bits, hashed, list, count);
         }
     }
     if layers.has_exact_top() {
         let left = shrink(list, count, 16 - level, 6);
-        for &key in &list[..left.intervals] {
-            top[(key >> 6) as usize] |= 1 << (key & 63);
-        }
+        insert_top_intervals(top, &list[..left.intervals]);
     }
-}
-
-/// What is left of a list after a step upwards.
-struct Left {
-    /// Intervals that differ from their left neighbour: the new length.
-    intervals: usize,
-    /// How often the word changes from one to the next.
-    words: usize,
 }
 
 /// Shifts the first `count` entries by `shift` and drops those equal to their left neighbour.
@@ -150,27 +97,4 @@ fn each(layer: &LaneLayer, bits: __m512i, hashed: &mut [u64], list: &mut List, c
         store16_u32(&mut addresses, address::of_u64(load16(keys), layer, bits));
         addresses.iter().for_each(|&bit| set(hashed, bit));
     }
-}
-
-/// Gathers the bits of neighbours in one word and hashes once per word.
-fn runs(layer: &Layer, hashed: &mut [u64], list: &[u64]) {
-    let Some(&first) = list.first() else { return };
-    let word_shift = layer.width - 1;
-    let (mut group, mut offsets) = (first >> word_shift, 0u64);
-    for &interval in list {
-        if interval >> word_shift != group {
-            or_word(layer, hashed, group, offsets);
-            (group, offsets) = (interval >> word_shift, 0);
-        }
-        offsets |= 1 << (interval & layer.offset_max());
-    }
-    or_word(layer, hashed, group, offsets);
-}
-
-/// ORs the offsets of one group into its word.
-#[inline]
-fn or_word(layer: &Layer, hashed: &mut [u64], group: u64, offsets: u64) {
-    let h = mix(group, layer.salt);
-    let word = ((h >> 32) * hashed.len() as u64) >> 32;
-    hashed[word as usize] |= offsets.rotate_left((h >> 8) as u32 & 63);
 }

@@ -5,17 +5,18 @@
 
 use std::arch::x86_64::*;
 
-use super::address::{self, Shape};
+use super::address;
 use super::list::{BLOCK, List};
 use crate::Layers;
 use crate::avx512::columns_lanes::load64;
 use crate::avx512::lanes::load8;
+use crate::bloomrf::shape::Shape;
 
 /// See [`super::contains_many`].
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 pub(super) fn many(layers: &Layers, hashed: &[u64], top: &[u64], keys: &[u64], found: &mut [u64]) {
     let shape = Shape::new(layers, hashed.len());
-    let bits = shape.bits();
+    let bits = _mm512_set1_epi64(shape.bits.cast_signed());
     let mut list = List::new();
     for (keys, found) in keys.chunks(BLOCK).zip(found.chunks_mut(BLOCK / 64)) {
         list.fill(keys);

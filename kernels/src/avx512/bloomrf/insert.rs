@@ -4,18 +4,15 @@
 //! Cost on random keys: the ORs, one word per key and layer; the hash hides behind them while the
 //! filter is larger than the first cache.
 
-use super::address::{self, Shape};
-use super::cascade;
-use crate::Layers;
-use crate::avx512::lanes::{load16, load16_u32, store16_u32};
-use crate::bloomrf::KeyOrder;
-use crate::layers::LAYERS_MAX;
-use crate::scalar;
-
 use std::arch::x86_64::*;
 
-/// Keys for which one sample of neighbours decides.
-const SEGMENT: usize = 4096;
+use super::{address, cascade};
+use crate::avx512::lanes::{load16, load16_u32, store16_u32};
+use crate::bloomrf::KeyOrder;
+use crate::bloomrf::order::{SEGMENT, insert_top, pays};
+use crate::bloomrf::shape::{LaneLayer, Shape, set};
+use crate::layers::LAYERS_MAX;
+use crate::{Layers, scalar};
 
 /// Eight-byte keys; see [`super::insert_many`].
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
@@ -27,18 +24,16 @@ pub(super) fn many_u64(
     keys: &[u64],
 ) {
     let shape = Shape::new(layers, hashed.len());
-    let bits = shape.bits();
+    let bits = _mm512_set1_epi64(shape.bits.cast_signed());
     for keys in keys.chunks(SEGMENT) {
-        if cascade::pays(layers, order, keys) {
+        if pays(layers, order, keys) {
             cascade::many(layers, hashed, top, keys);
             continue;
         }
         let (groups, rest) = keys.as_chunks::<16>();
         scattered(&shape, hashed, groups, |keys, layer| address::of_u64(load16(keys), layer, bits));
         if layers.has_exact_top() {
-            for &key in groups.as_flattened() {
-                top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
-            }
+            insert_top(top, groups.as_flattened());
         }
         scalar::bloomrf::insert_many(layers, hashed, top, rest);
     }
@@ -54,9 +49,9 @@ pub(super) fn many_u32(
     keys: &[u32],
 ) {
     let shape = Shape::new(layers, hashed.len());
-    let bits = shape.bits();
+    let bits = _mm512_set1_epi64(shape.bits.cast_signed());
     for keys in keys.chunks(SEGMENT) {
-        if cascade::pays_u32(layers, order, keys) {
+        if pays(layers, order, keys) {
             cascade::many_u32(layers, hashed, top, keys);
             continue;
         }
@@ -65,9 +60,7 @@ pub(super) fn many_u32(
             address::of_u32(load16_u32(keys), layer, bits)
         });
         if layers.has_exact_top() {
-            for &key in groups.as_flattened() {
-                top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
-            }
+            insert_top(top, groups.as_flattened());
         }
         scalar::bloomrf::insert_many_u32(layers, hashed, top, rest);
     }
@@ -80,7 +73,7 @@ fn scattered<T>(
     shape: &Shape,
     hashed: &mut [u64],
     groups: &[[T; 16]],
-    address: impl Fn(&[T; 16], &address::LaneLayer) -> __m512i,
+    address: impl Fn(&[T; 16], &LaneLayer) -> __m512i,
 ) {
     let Some((first, rest)) = groups.split_first() else { return };
     let mut pending = [[0u32; 16]; LAYERS_MAX];
@@ -96,10 +89,4 @@ fn scattered<T>(
         }
     }
     pending.as_flattened().iter().for_each(|&bit| set(hashed, bit));
-}
-
-/// Sets the bit at an address.
-#[inline]
-pub(super) fn set(hashed: &mut [u64], bit: u32) {
-    hashed[(bit >> 6) as usize] |= 1 << (bit & 63);
 }

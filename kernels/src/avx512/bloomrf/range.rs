@@ -6,11 +6,12 @@
 
 use std::arch::x86_64::*;
 
-use super::address::{self, Shape};
+use super::address;
 use super::contains::{Marks, pack, top_address};
 use super::list::{BLOCK, test, valid};
 use crate::Layers;
 use crate::avx512::lanes::{load16, load16_u32, store8, store16_u32};
+use crate::bloomrf::shape::Shape;
 use crate::scalar::bloomrf as scalar;
 
 /// Ranges that may hold a key, their ends in one interval of the layer above.
@@ -42,7 +43,7 @@ pub(super) fn many(
     found: &mut [u64],
 ) {
     let shape = Shape::new(layers, hashed.len());
-    let bits = shape.bits();
+    let bits = _mm512_set1_epi64(shape.bits.cast_signed());
     let within = scalar::Within::new(layers, probes_max);
     let mut list =
         Together { lo: [0; BLOCK + 16], hi: [0; BLOCK + 16], places: [0; BLOCK + 16], len: 0 };

@@ -74,11 +74,11 @@ fn by<const F: usize>(block: &mut [u64]) {
             }
         }
         let mut union = _mm512_setzero_si512();
-        for place in 0..F {
+        for picks in table {
             // The words at `place` of each eight runs of F words.
             let mut picked = registers[0];
             for (register, lanes) in registers.iter().enumerate() {
-                let Pick { index, mask } = &table[place][register];
+                let Pick { index, mask } = &picks[register];
                 picked = _mm512_mask_permutexvar_epi64(picked, *mask, load8(index), *lanes);
             }
             union = _mm512_or_si512(union, picked);
