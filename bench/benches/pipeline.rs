@@ -1,6 +1,7 @@
 //! The way of a record and of a question through the engine, without sockets, in one process:
 //! every variant in turn, round after round. Prints CSV: stage, variant, ns (quietest and median
-//! round). Ingest is per record, seal per record, lookups per candidate batch.
+//! round). Ingest is per record, seal per record, lookups per candidate batch; whole questions
+//! (request bytes to reply bytes) in ns per question.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use bloomrf_engine::lookup::{Evaluator, LookupConfig};
 use bloomrf_engine::query::parse_where;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer, SealerConfig};
-use bloomrf_engine::store::{Store, StoreConfig};
+use bloomrf_engine::store::{Store, StoreConfig, StoreReader};
 use bloomrf_engine::verify::{HashAlgorithm, frame_digest};
 use bloomrf_engine::wire::frame::Frame;
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
@@ -26,6 +27,7 @@ const RECORDS: usize = 65_536;
 const BATCHES: u64 = 512;
 const BATCH_RECORDS: usize = 4_096;
 const ROUNDS: usize = 15;
+const QUESTION_ROUNDS: usize = 200;
 
 fn main() {
     println!("stage,variant,ns_min,ns_median");
@@ -151,11 +153,11 @@ fn insert_rows(config: &IngestConfig, rows: &[u8]) -> u64 {
 }
 
 const QUESTIONS: &[(&str, &str)] = &[
-    ("point, uniform column", "counter = 4242424242424242"),
-    ("range of 1M, uniform column", "counter BETWEEN 1000000000000 AND 1000001000000"),
-    ("/24, address", "in_net(src_ip, '198.51.100.0/24')"),
-    ("port, exact", "src_port = 4711"),
-    ("AND of three", "dst_port = 445 AND proto = 6 AND in_net(dst_ip, '198.51.100.0/24')"),
+    ("point, uniform column", "counter = 4242424242{}"),
+    ("range of 1M, uniform column", "counter BETWEEN 1{}000000000 AND 1{}001000000"),
+    ("/24, address", "in_net(src_ip, '198.51.{}.0/24')"),
+    ("port, exact", "src_port = 47{}"),
+    ("AND of three", "dst_port = 445 AND proto = 6 AND in_net(dst_ip, '198.51.{}.0/24')"),
     ("time window (zone map)", "ts < '2026-01-01T00:00:00Z'"),
 ];
 
@@ -171,6 +173,11 @@ fn lookups(schema: &Arc<Schema>) {
         store.insert(Arc::from(node.seal())).expect("the arena holds all batches");
         store.judge(id, Verdict::Verified);
     }
+    ask("lookup of 512", schema, &store.reader(), BATCHES as u32);
+}
+
+/// The evaluation alone, per candidate; and the whole question, from bytes to bytes.
+fn ask(stage: &str, schema: &Arc<Schema>, reader: &StoreReader, candidates: u32) {
     let clock = Wall(Instant::now());
     let mut evaluator = Evaluator::new(LookupConfig {
         cluster: CLUSTER,
@@ -180,30 +187,43 @@ fn lookups(schema: &Arc<Schema>) {
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
     });
-    let reader = store.reader();
-    let mut times = vec![Vec::new(); QUESTIONS.len()];
-    for _ in 0..ROUNDS {
-        for ((_, text), times) in QUESTIONS.iter().zip(&mut times) {
-            let request = request(schema, text);
-            times.push(timed(BATCHES as usize, || {
-                let reply = evaluator.answer(&request, &reader.load(), &clock);
+    let mut times = vec![(Vec::new(), Vec::new()); QUESTIONS.len()];
+    let (mut bytes, mut answer) = (Vec::new(), Vec::new());
+    for round in 0..QUESTION_ROUNDS {
+        for ((_, text), (alone, whole)) in QUESTIONS.iter().zip(&mut times) {
+            // Every question asks for another value, of which nothing is in the caches yet.
+            let [first, second] = [2 * round, 2 * round + 1].map(|value| {
+                request(schema, &text.replace("{}", &(value % 250).to_string()), candidates)
+            });
+            alone.push(timed(candidates as usize, || {
+                let reply = evaluator.answer(&first, &reader.load(), &clock);
                 u64::from(reply.excluded_zone_map + reply.excluded_filter)
+            }));
+            bytes.clear();
+            second.encode(&mut bytes, true);
+            whole.push(timed(1, || {
+                let request = LookupRequest::parse(&bytes).expect("we encoded it");
+                let reply = evaluator.answer(&request, &reader.load(), &clock);
+                answer.clear();
+                reply.encode(&mut answer);
+                answer.len() as u64
             }));
         }
     }
-    for ((name, _), times) in QUESTIONS.iter().zip(times) {
-        print("lookup of 512", name, times);
+    for ((name, _), (alone, whole)) in QUESTIONS.iter().zip(times) {
+        print(stage, name, alone);
+        print(&format!("{stage}, whole question"), name, whole);
     }
 }
 
-fn request(schema: &Schema, text: &str) -> LookupRequest {
+fn request(schema: &Schema, text: &str, candidates: u32) -> LookupRequest {
     LookupRequest {
         query_id: 1,
         cluster: CLUSTER,
         fingerprint: schema.fingerprint(),
         budget_us: 0,
         float_order: Default::default(),
-        candidates: Candidates::Range { first: 1, count: BATCHES as u32 },
+        candidates: Candidates::Range { first: 1, count: candidates },
         predicate: parse_where(schema, text).expect("the bench's questions are valid"),
     }
 }

@@ -105,6 +105,9 @@ fn lookups_stay_right_while_batches_come_and_go() {
                 let verdict = if id % 3 == 0 { Verdict::Mismatch } else { Verdict::Verified };
                 store.judge(id, verdict);
             }
+            if rng.one_in(3) {
+                store.step();
+            }
             if rng.one_in(50) {
                 store.delete(&[id.saturating_sub(20), id + 1_000]);
             }
@@ -144,12 +147,19 @@ impl Clock for Rejecting {
 
 #[test]
 fn live_is_loaded_once_per_lookup_and_chunk() {
+    for batches in [5, 64, 200] {
+        reject_while_looking(batches);
+    }
+}
+
+fn reject_while_looking(batches: u32) {
     let schema = Arc::new(schema(&[("u32", None, false)]));
-    let mut store = Store::new(StoreConfig { retain_batches: 64, arena_bytes: 1 << 20 });
-    for id in 1..=5 {
+    let mut store = Store::new(StoreConfig { retain_batches: 200, arena_bytes: 1 << 20 });
+    for id in 1..=batches.into() {
         store.insert(Arc::new(batch(&schema, id))).unwrap();
         store.judge(id, Verdict::Verified);
     }
+    while store.step() {}
     let reader = store.reader();
     let everywhere = |value: u32| Predicate::Compare {
         column: 0,
@@ -162,16 +172,20 @@ fn live_is_loaded_once_per_lookup_and_chunk() {
         fingerprint: schema.fingerprint(),
         budget_us: 0,
         float_order: FloatOrder::Unstated,
-        candidates: Candidates::Range { first: 1, count: 5 },
-        predicate: Predicate::And(vec![everywhere(0), everywhere(u32::MAX)]),
+        candidates: Candidates::Range { first: 1, count: batches },
+        // Enough leaves for the clock to be read between them.
+        predicate: Predicate::And(
+            (0..40).map(|i| everywhere(if i % 2 == 0 { 0 } else { u32::MAX })).collect(),
+        ),
     };
     let snapshot = reader.load();
     let clock = Rejecting(Mutex::new(store), AtomicU64::new(0));
     let reply = evaluator(&schema, 256).answer(&request, &snapshot, &clock);
     check_counts(&reply);
-    assert!(clock.1.load(Ordering::Relaxed) >= 3, "batches were rejected meanwhile");
-    assert!(!(0..5).any(|i| reply.is_excluded(i)), "each of them holds both values");
-    assert_eq!(reply.evaluated, 5, "all were live when the lookup looked");
+    assert!(clock.1.load(Ordering::Relaxed) >= 5, "batches were rejected meanwhile");
+    let excluded = (0..batches as usize).filter(|&i| reply.is_excluded(i));
+    assert_eq!(excluded.count(), 0, "each of them holds both values");
+    assert_eq!(reply.evaluated, batches, "all were live when the lookup looked");
 }
 
 #[test]

@@ -125,8 +125,14 @@ pub(crate) fn seal(
 pub(crate) struct World {
     pub(crate) schema: Arc<Schema>,
     pub(crate) policy: FilterPolicy,
+    /// Full chunks of it are bit-sliced.
     pub(crate) store: Store,
     pub(crate) reader: StoreReader,
+    /// The same batches, of which none is sliced.
+    pub(crate) plain: Store,
+    /// Whether both must give the same answers. Not where a leaf meets more seeds and layers than
+    /// it is hashed for: which of them have no say depends on the order in which they are met.
+    pub(crate) is_compared: bool,
     pub(crate) evaluator: Evaluator,
     pub(crate) fields: Vec<Field>,
     /// Rows of every batch, as the oracle reads them.
@@ -136,8 +142,11 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(schema: Schema) -> Self {
         let schema = Arc::new(schema);
-        let store = Store::new(StoreConfig { retain_batches: 1_000_000, arena_bytes: 1 << 31 });
+        let config = StoreConfig { retain_batches: 1_000_000, arena_bytes: 1 << 31 };
+        let store = Store::new(config);
         World {
+            plain: Store::new(config),
+            is_compared: true,
             policy: policy(&schema),
             reader: store.reader(),
             store,
@@ -153,11 +162,20 @@ impl World {
         let batch = self.rows.len() as u64 + 1;
         let records: Vec<_> = rows.iter().map(|cells| record(&self.schema, cells)).collect();
         let sealed = seal(&self.schema, &self.policy, batch, &records, expected);
-        assert_eq!(self.store.insert(Arc::new(sealed)), Ok(vec![]));
-        assert!(self.store.judge(batch, Verdict::Verified));
+        self.put(sealed);
         let decoded = records.iter().map(|r| decode_row(&self.fields, r)).collect();
         self.rows.push((batch, decoded));
         batch
+    }
+
+    /// Puts a verified batch into both stores.
+    pub(crate) fn put(&mut self, sealed: SealedBatch) {
+        let sealed = Arc::new(sealed);
+        for store in [&mut self.store, &mut self.plain] {
+            assert_eq!(store.insert(Arc::clone(&sealed)), Ok(vec![]));
+            assert!(store.judge(sealed.batch, Verdict::Verified));
+        }
+        while self.store.step() {}
     }
 
     /// Adds a verified batch.
@@ -180,9 +198,28 @@ impl World {
     /// Asks about all batches, in their order.
     pub(crate) fn ask(&mut self, predicate: &Predicate, order: FloatOrder) -> LookupReply {
         let request = self.request(predicate, order);
-        let reply = self.evaluator.answer(&request, &self.reader.load(), &Frozen);
+        self.answer(&request)
+    }
+
+    /// Asks both stores. A filter that was folded to join a group excludes less than it did.
+    pub(crate) fn answer(&mut self, request: &LookupRequest) -> LookupReply {
+        let plain = self.evaluator.answer(request, &self.plain.reader().load(), &Frozen);
+        let reply = self.evaluator.answer(request, &self.reader.load(), &Frozen);
         check_counts(&reply);
+        if self.is_compared && reply != plain {
+            assert!(self.is_folded(), "sliced and plain differ: {:?}", request.predicate);
+            check_weaker(&reply, &plain);
+        }
         reply
+    }
+
+    /// Whether slicing folded a filter.
+    fn is_folded(&self) -> bool {
+        let (sliced, plain) = (self.store.list(), self.plain.list());
+        sliced.iter().zip(&plain).any(|((sliced, _), (plain, _))| {
+            let mut columns = sliced.columns.iter().zip(&plain.columns);
+            columns.any(|(sliced, plain)| sliced.filter.fill() != plain.filter.fill())
+        })
     }
 
     /// The same with reasons.
@@ -232,6 +269,15 @@ pub(crate) fn evaluator(schema: &Arc<Schema>, probes_max: u32) -> Evaluator {
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
     })
+}
+
+/// A reply that must be `strong`, or exclude less by filters.
+fn check_weaker(reply: &LookupReply, strong: &LookupReply) {
+    for (sliced, plain) in reply.excluded.iter().zip(&strong.excluded) {
+        assert_eq!(sliced & !plain, 0, "sliced filters exclude what plain ones do not");
+    }
+    assert_eq!(reply.evaluated, strong.evaluated);
+    assert_eq!(reply.excluded_zone_map, strong.excluded_zone_map);
 }
 
 /// What holds for every reply.

@@ -16,16 +16,19 @@ pub(crate) struct Pool {
     pub(crate) ordinals: Vec<u128>,
 }
 
-/// A world of a few columns of random types, with verified batches; and its pools.
+/// A world of a few columns of random types, with verified batches; and its pools. One in 24
+/// has full chunks.
 pub(crate) fn world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
-    world_of(rng, |world, rng| {
+    let batches = if rng.one_in(24) { 64 + rng.below(30) } else { 12 };
+    world_of(batches, rng, |world, rng| {
         world.policy.budget.levels = if rng.one_in(5) { 1 } else { 4 };
     })
 }
 
 /// The same at the ends of every setting, each batch with its own and with its own seed.
 pub(crate) fn extreme_world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
-    let (mut world, pools) = world_of(rng, |world, rng| {
+    let batches = if rng.one_in(24) { 64 + rng.below(30) } else { 12 };
+    let (mut world, pools) = world_of(batches, rng, |world, rng| {
         world.policy.budget =
             Budget { bits_per_key: *rng.pick(&[1, 8, 64]), levels: *rng.pick(&[1, 2, 4, 8]) };
         world.policy.sizes = SizeClasses::new(*rng.pick(&[1, 2, 1_024]));
@@ -33,10 +36,13 @@ pub(crate) fn extreme_world(rng: &mut Splitmix) -> (World, Vec<Pool>) {
         world.policy.seed = *rng.pick(&[0, 1, u64::MAX, random]);
     });
     world.evaluator = evaluator(&world.schema, *rng.pick(&[1, 9, 256, u32::MAX]));
+    world.is_compared = false;
     (world, pools)
 }
 
-fn world_of(
+/// A world of that many batches, each with what `configure` makes of the policy.
+pub(crate) fn world_of(
+    batches: u64,
     rng: &mut Splitmix,
     mut configure: impl FnMut(&mut World, &mut Splitmix),
 ) -> (World, Vec<Pool>) {
@@ -54,7 +60,7 @@ fn world_of(
     for column in 0..pools.len() {
         world.policy.filtered[column] = !rng.one_in(8);
     }
-    for _ in 0..12 {
+    for _ in 0..batches {
         configure(&mut world, rng);
         // A batch draws from a few values of each pool only, so that many can be excluded.
         let parts: Vec<Vec<u128>> = pools
