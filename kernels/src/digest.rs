@@ -8,9 +8,9 @@
 //!
 //! Source: Collet, "XXH3 algorithm", in `doc/xxhash_spec.md` of the xxHash project.
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512;
 use crate::kernel::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
 /// Longest input that takes the short path.
 pub const SHORT_BYTES_MAX: usize = 240;
@@ -30,6 +30,8 @@ pub fn xxh3_128(kernel: Kernel, bytes: &[u8]) -> u128 {
         return xxhash_rust::xxh3::xxh3_128(bytes);
     }
     match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::digest::xxh3_128(token, bytes),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::digest::xxh3_128(token, bytes),
         #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,11 @@
 //! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
 
 pub(crate) mod bloomrf;
+pub(crate) mod columns;
 pub(crate) mod columns_lanes;
+pub(crate) mod digest;
+pub(crate) mod gather;
+mod gather_fields;
 pub(crate) mod lanes;
 pub(crate) mod words;
 pub(crate) mod zone;

@@ -10,25 +10,34 @@ use std::arch::x86_64::{__m512i, _mm512_setzero_si512};
 use super::columns_lanes::{load_prefix, load64};
 use super::digest::{accumulate, finished, scramble};
 use super::gather_fields::put_fields;
+use super::gather_permute;
 use super::gather_transpose::put_words;
 use super::lanes::load8;
-use crate::columns::{Gather, KeyChunk, RowWords};
+use crate::columns::{Columns, Gather, KeyChunk, RowWords, Window};
 use crate::digest::{KEYS, SHORT_BYTES_MAX, START};
-use crate::token::Avx512;
+use crate::token::{Avx512, Avx512Vbmi};
 
 /// Records of a step.
 const STEP: usize = 8;
 
 /// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on.
-pub(crate) fn append(token: Avx512, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
+pub(crate) fn append(
+    token: Avx512,
+    permute: Option<Avx512Vbmi>,
+    gather: &Gather,
+    rows: &[u8],
+    chunk: &mut KeyChunk,
+    at: usize,
+) {
     let _ = token;
     // SAFETY: the token proves the features.
-    unsafe { append_blocks(gather, rows, chunk, at) }
+    unsafe { append_blocks(permute, gather, rows, chunk, at) }
 }
 
 /// The same of records of 64 bytes, more than [`SHORT_BYTES_MAX`] bytes of them, and the digest.
 pub(crate) fn append_digest(
     token: Avx512,
+    permute: Option<Avx512Vbmi>,
     gather: &Gather,
     records: &[[u8; 64]],
     chunk: &mut KeyChunk,
@@ -37,11 +46,17 @@ pub(crate) fn append_digest(
     assert!(records.as_flattened().len() > SHORT_BYTES_MAX, "a frame for the short path");
     let _ = token;
     // SAFETY: the token proves the features.
-    unsafe { append_fused(gather, records, chunk, at) }
+    unsafe { append_fused(permute, gather, records, chunk, at) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn append_blocks(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
+fn append_blocks(
+    permute: Option<Avx512Vbmi>,
+    gather: &Gather,
+    rows: &[u8],
+    chunk: &mut KeyChunk,
+    at: usize,
+) {
     let stride = gather.record_bytes();
     let (columns, words) = chunk.parts_mut();
     for (i, block) in rows.chunks(RowWords::ROWS * stride).enumerate() {
@@ -53,8 +68,25 @@ fn append_blocks(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) 
                 let lanes = load_step(&rows[from..], stride, STEP.min(count - first));
                 put_words(lanes, window.words, words, first / STEP);
             }
-            put_fields(window, words, count, columns, at + i * RowWords::ROWS);
+            put(permute, window, words, count, columns, at + i * RowWords::ROWS);
         }
+    }
+}
+
+/// Keys and null bits of up to 64 rows, from their words to row `at` of the columns.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+fn put(
+    permute: Option<Avx512Vbmi>,
+    window: &Window,
+    words: &RowWords,
+    rows: usize,
+    columns: &mut Columns,
+    at: usize,
+) {
+    match permute {
+        Some(token) => gather_permute::put_fields(token, window, words, rows, columns, at),
+        None => put_fields(window, words, rows, columns, at),
     }
 }
 
@@ -62,25 +94,25 @@ fn append_blocks(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn load_step(bytes: &[u8], stride: usize, count: usize) -> [__m512i; STEP] {
-    let mut lanes = [_mm512_setzero_si512(); STEP];
-    if count == STEP && bytes.len() >= (STEP - 1) * stride + 64 {
-        for (j, lane) in lanes.iter_mut().enumerate() {
-            if let Some(window) = bytes[j * stride..].first_chunk() {
-                *lane = load64(window);
-            }
-        }
-    } else {
-        for (j, lane) in lanes.iter_mut().enumerate() {
-            if j < count {
-                *lane = load_prefix(&bytes[j * stride..]);
-            }
-        }
-    }
-    lanes
+    // No load of what is not there, not even a masked one: it would be slow.
+    let lane = |j: usize| match bytes.get(j * stride..) {
+        Some(rest) if j < count => match rest.first_chunk() {
+            Some(window) => load64(window),
+            None => load_prefix(rest),
+        },
+        _ => _mm512_setzero_si512(),
+    };
+    [lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7)]
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn append_fused(gather: &Gather, records: &[[u8; 64]], chunk: &mut KeyChunk, at: usize) -> u128 {
+fn append_fused(
+    permute: Option<Avx512Vbmi>,
+    gather: &Gather,
+    records: &[[u8; 64]],
+    chunk: &mut KeyChunk,
+    at: usize,
+) -> u128 {
     let mut sums = load8(&START);
     let (columns, words) = chunk.parts_mut();
     // Records of 64 bytes have one window, or none where they have no fields.
@@ -101,7 +133,7 @@ fn append_fused(gather: &Gather, records: &[[u8; 64]], chunk: &mut KeyChunk, at:
             put_words(lanes, needed, words, steps.len());
         }
         if let Some(window) = window {
-            put_fields(window, words, block.len(), columns, at + i * RowWords::ROWS);
+            put(permute, window, words, block.len(), columns, at + i * RowWords::ROWS);
         }
     }
     finished(sums, records.as_flattened().len())
@@ -111,11 +143,11 @@ fn append_fused(gather: &Gather, records: &[[u8; 64]], chunk: &mut KeyChunk, at:
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn load_records(records: &[[u8; 64]]) -> [__m512i; STEP] {
-    let mut lanes = [_mm512_setzero_si512(); STEP];
-    for (lane, record) in lanes.iter_mut().zip(records) {
-        *lane = load64(record);
-    }
-    lanes
+    let lane = |j: usize| match records.get(j) {
+        Some(record) => load64(record),
+        None => _mm512_setzero_si512(),
+    };
+    [lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7)]
 }
 
 /// Adds `count` stripes, step `g` of a block of eight steps, to the accumulators; `is_last` where
@@ -129,12 +161,12 @@ fn add_stripes(
     count: usize,
     is_last: bool,
 ) -> __m512i {
-    let (low, high) = KEYS.stripes.split_at(STEP);
-    let keys = if g % 2 == 1 { high } else { low };
+    let first = STEP * (g % 2);
     let mut sums = sums;
-    for (j, (&lane, key)) in lanes.iter().zip(keys).enumerate() {
+    for (j, &lane) in lanes.iter().enumerate() {
         if j < count {
-            let key = if is_last && j + 1 == count { &KEYS.last } else { key };
+            let is_last = is_last && j + 1 == count;
+            let key = if is_last { &KEYS.last } else { &KEYS.stripes[first + j] };
             sums = accumulate(sums, lane, key);
         }
     }

@@ -24,26 +24,52 @@ pub(super) fn put_fields(
     columns: &mut Columns,
     at: usize,
 ) {
-    let groups = rows.div_ceil(8);
     for cell in &window.cells {
-        let words = (&words.0[cell.word][..groups], &words.0[cell.next()][..groups]);
-        match cell.change {
-            Change::Flip(bits) => {
-                let bits = _mm512_set1_epi64(bits as i64);
-                put_keys(cell, words, columns, at, |lanes| _mm512_xor_si512(lanes, bits));
-            }
-            Change::Bool => put_keys(cell, words, columns, at, |lanes| {
-                _mm512_maskz_set1_epi64(_mm512_test_epi64_mask(lanes, lanes), 1)
-            }),
-            Change::Float { sign, all } => {
-                let sign = _mm512_set1_epi64(sign as i64);
-                let all = _mm512_set1_epi64(all as i64);
-                put_keys(cell, words, columns, at, |lanes| float_keys(lanes, sign, all));
-            }
+        put_cell(cell, words, rows, columns, at);
+    }
+    put_nulls(window, words, rows, columns, at);
+}
+
+/// Keys of one field.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+pub(super) fn put_cell(
+    cell: &Cell,
+    words: &RowWords,
+    rows: usize,
+    columns: &mut Columns,
+    at: usize,
+) {
+    let groups = rows.div_ceil(8);
+    let words = (&words.0[cell.word][..groups], &words.0[cell.next()][..groups]);
+    match cell.change {
+        Change::Flip(bits) => {
+            let bits = _mm512_set1_epi64(bits as i64);
+            put_keys(cell, words, columns, at, |lanes| _mm512_xor_si512(lanes, bits));
+        }
+        Change::Bool => put_keys(cell, words, columns, at, |lanes| {
+            _mm512_maskz_set1_epi64(_mm512_test_epi64_mask(lanes, lanes), 1)
+        }),
+        Change::Float { sign, all } => {
+            let sign = _mm512_set1_epi64(sign as i64);
+            let all = _mm512_set1_epi64(all as i64);
+            put_keys(cell, words, columns, at, |lanes| float_keys(lanes, sign, all));
         }
     }
+}
+
+/// Null bits of all fields.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+pub(super) fn put_nulls(
+    window: &Window,
+    words: &RowWords,
+    rows: usize,
+    columns: &mut Columns,
+    at: usize,
+) {
     for null in &window.nulls {
-        let bits = null_bits(null, &words.0[null.word][..groups]);
+        let bits = null_bits(null, &words.0[null.word][..rows.div_ceil(8)]);
         columns.put_nulls(null.field, at, bits, rows);
     }
 }

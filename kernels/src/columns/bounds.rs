@@ -2,10 +2,10 @@
 //!
 //! Smallest and largest key of an array, for the zone map.
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512;
 use crate::kernel::Kernel;
 use crate::scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
 macro_rules! bounds {
     ($name:ident, $key:ty) => {
@@ -13,6 +13,8 @@ macro_rules! bounds {
         #[must_use]
         pub fn $name(kernel: Kernel, keys: &[$key]) -> Option<($key, $key)> {
             match kernel {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2(token) => avx2::columns::$name(token, keys),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx512(token) => avx512::columns::$name(token, keys),
                 #[cfg(target_arch = "x86_64")]

@@ -193,6 +193,12 @@ impl<T: Copy + Default> Staggered<T> {
         &mut self.keys[self.start + at..]
     }
 
+    /// The first `steps` sixteens of keys from row `at` on.
+    #[inline]
+    pub(crate) fn sixteens_mut(&mut self, at: usize, steps: usize) -> &mut [[T; 16]] {
+        &mut self.tail_mut(at).as_chunks_mut().0[..steps]
+    }
+
     /// The keys from row `at` on in eights; the last row lies in the last eight at the latest.
     #[inline]
     pub(crate) fn groups_mut(&mut self, at: usize) -> &mut [[T; 8]] {

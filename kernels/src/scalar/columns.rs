@@ -5,6 +5,7 @@
 use super::bitmap::WORDS_16;
 
 /// Smallest and largest of `keys`; `None` where there are none.
+#[inline]
 #[must_use]
 pub fn bounds<T: Copy + Ord>(keys: &[T]) -> Option<(T, T)> {
     let (&first, rest) = keys.split_first()?;

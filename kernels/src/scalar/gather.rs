@@ -28,33 +28,44 @@ fn append_field(field: &Field, rows: &[u8], stride: usize, array: &mut KeyArray,
 
 /// The choice of byte order and key map, once per call.
 fn strided<const W: usize, T: Key>(field: &Field, rows: &[u8], stride: usize, keys: &mut [T]) {
-    let cells = rows.chunks_exact(stride).map(|row| cell::<W>(row, field.offset));
     let bits = 8 * W as u32;
-    let little = cells.clone().map(little);
-    let big = cells.map(big);
-    match (field.order, field.map) {
-        (Order::Little, Map::Unsigned) => put(keys, little),
-        (Order::Big, Map::Unsigned) => put(keys, big),
-        (Order::Little, Map::Signed) => put(keys, little.map(|n| Map::Signed.key(n, bits))),
-        (Order::Big, Map::Signed) => put(keys, big.map(|n| Map::Signed.key(n, bits))),
-        (Order::Little, Map::Float) => put(keys, little.map(|n| Map::Float.key(n, bits))),
-        (Order::Big, Map::Float) => put(keys, big.map(|n| Map::Float.key(n, bits))),
-        (_, Map::Bool) => put(keys, little.map(|n| Map::Bool.key(n, bits))),
+    let (offset, order, map) = (field.offset, field.order, field.map);
+    let cells = Cells { rows: &rows[offset.min(rows.len())..], stride };
+    match (order, map) {
+        (Order::Little, Map::Unsigned) => cells.put(keys, little::<W>),
+        (Order::Big, Map::Unsigned) => cells.put(keys, big::<W>),
+        (Order::Little, Map::Signed) => {
+            cells.put(keys, |cell: [u8; W]| Map::Signed.key(little(cell), bits));
+        }
+        (Order::Big, Map::Signed) => {
+            cells.put(keys, |cell: [u8; W]| Map::Signed.key(big(cell), bits));
+        }
+        (Order::Little, Map::Float) => {
+            cells.put(keys, |cell: [u8; W]| Map::Float.key(little(cell), bits));
+        }
+        (Order::Big, Map::Float) => {
+            cells.put(keys, |cell: [u8; W]| Map::Float.key(big(cell), bits));
+        }
+        (_, Map::Bool) => cells.put(keys, |cell: [u8; W]| Map::Bool.key(little(cell), bits)),
     }
 }
 
-#[inline]
-fn put<T: Key>(keys: &mut [T], numbers: impl Iterator<Item = u64>) {
-    for (slot, number) in keys.iter_mut().zip(numbers) {
-        *slot = T::narrow(number);
-    }
+/// One field of all rows: its cells are at the starts of `rows`, `rows[stride..]` and so on.
+struct Cells<'a> {
+    rows: &'a [u8],
+    stride: usize,
 }
 
-#[inline]
-fn cell<const W: usize>(row: &[u8], offset: usize) -> [u8; W] {
-    let mut cell = [0; W];
-    cell.copy_from_slice(&row[offset..offset + W]);
-    cell
+impl Cells<'_> {
+    #[inline]
+    fn put<const W: usize, T: Key>(&self, keys: &mut [T], key: impl Fn([u8; W]) -> u64) {
+        let mut rest = self.rows;
+        for slot in keys {
+            let Some(cell) = rest.first_chunk() else { break };
+            *slot = T::narrow(key(*cell));
+            rest = rest.get(self.stride..).unwrap_or(&[]);
+        }
+    }
 }
 
 #[inline]
