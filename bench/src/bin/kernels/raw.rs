@@ -22,6 +22,7 @@ pub(crate) use peers::{Foreign, Library, RawSplitBlock};
 
 #[cfg(feature = "peers")]
 mod peers {
+    use std::error::Error as _;
     use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
     use std::sync::Arc;
 
@@ -110,7 +111,10 @@ mod peers {
 
     impl Library {
         pub(crate) fn load(path: &OsStr) -> Result<Arc<Self>, String> {
-            let why = |reason: libloading::Error| format!("PEER_LIB {}: {reason}", path.display());
+            let why = |reason: libloading::Error| {
+                let cause = reason.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+                format!("PEER_LIB {}: {reason}{cause}", path.display())
+            };
             // SAFETY: whoever names a library vouches for what its loading does.
             let library = unsafe { libloading::Library::new(path) }.map_err(why)?;
             // SAFETY: the types are those of the ABI above, which whoever names the library vouches
