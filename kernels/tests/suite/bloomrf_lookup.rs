@@ -161,3 +161,21 @@ fn words_that_are_missing_read_as_found_on_every_kernel() {
         filter.ranges(&[(0, 5), (9, 1 << 20), (7, 6)], 256);
     }
 }
+
+#[test]
+fn what_one_kernel_writes_every_other_reads() {
+    let mut random = Splitmix::of("what_one_kernel_writes_every_other_reads");
+    for layers in layer_sets(random.next()) {
+        let keys = keys_of(Column::Uniform, &layers, 500, &mut random);
+        for writer in Kernel::all() {
+            let (mut hashed, mut top) = (vec![0; 300], top_of(&layers));
+            bloomrf::insert_many(writer, &layers, &mut hashed, &mut top, &keys);
+            for reader in Kernel::all() {
+                let mut found = vec![0; keys.len().div_ceil(64)];
+                bloomrf::contains_many(reader, &layers, &hashed, &top, &keys, &mut found);
+                let count: u32 = found.iter().map(|word| word.count_ones()).sum();
+                assert_eq!(count, 500, "written by {writer}, read by {reader}: {layers:?}");
+            }
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! A built filter and the checks that hold for every filter.
 
+use bloomrf_kernels::bloomrf as vector;
 use bloomrf_kernels::plan::TopBits;
 use bloomrf_kernels::scalar::{bitmap, bloomrf, words};
-use bloomrf_kernels::{Answer, Layers, RangePlan};
+use bloomrf_kernels::{Answer, Kernel, Layers, RangePlan};
 
 /// No budget.
 pub(crate) const FREE: u32 = u32::MAX;
@@ -21,6 +22,11 @@ impl Built {
         let mut top = vec![0; if layers.has_exact_top() { bitmap::WORDS_16 } else { 0 }];
         for &key in keys {
             bloomrf::insert(&layers, &mut hashed, &mut top, key);
+        }
+        for kernel in sets() {
+            let mut same = (vec![0; words], vec![0; top.len()]);
+            vector::insert_many(kernel, &layers, &mut same.0, &mut same.1, keys);
+            assert_eq!((&same.0, &same.1), (&hashed, &top), "built by {kernel}: {layers:?}");
         }
         let list = bitmap::keys(&top).collect();
         Built { layers, hashed, top, list }
@@ -60,4 +66,46 @@ impl Built {
             assert_eq!(self.contains(lo), direct == Answer::Maybe, "point {lo:#x}");
         }
     }
+
+    /// Every kernel set answers `ranges` as one call of the reference each does.
+    pub(crate) fn check_many(&self, ranges: &[(u64, u64)]) {
+        let expected: Vec<_> =
+            ranges.iter().map(|&(lo, hi)| self.range(lo, hi, FREE).may_hold()).collect();
+        let expected = bits(&expected);
+        let mut found = vec![0; expected.len()];
+        for kernel in sets() {
+            let (hashed, top) = (&self.hashed, &self.top);
+            let layers = &self.layers;
+            vector::range_many(kernel, layers, hashed, top, ranges, FREE, &mut found);
+            assert_eq!(found, expected, "{kernel}: {ranges:x?}: {layers:?}");
+        }
+    }
+
+    /// Every kernel set answers `keys` as one call of the reference each does.
+    pub(crate) fn check_keys(&self, keys: &[u64]) {
+        let expected: Vec<_> = keys.iter().map(|&key| self.contains(key)).collect();
+        let expected = bits(&expected);
+        let mut found = vec![0; expected.len()];
+        for kernel in sets() {
+            let (hashed, top) = (&self.hashed, &self.top);
+            vector::contains_many(kernel, &self.layers, hashed, top, keys, &mut found);
+            assert_eq!(found, expected, "{kernel}: {keys:x?}: {:?}", self.layers);
+        }
+    }
+}
+
+/// The sets that differ in bloomRF: both AVX-512 sets run one kernel.
+fn sets() -> impl Iterator<Item = Kernel> {
+    let twin = Kernel::all().iter().any(|kernel| matches!(kernel, Kernel::Avx512Vbmi(_)));
+    Kernel::all()
+        .into_iter()
+        .skip(1)
+        .filter(move |kernel| !(twin && matches!(kernel, Kernel::Avx512(_))))
+}
+
+fn bits(answers: &[bool]) -> Vec<u64> {
+    let word = |answers: &[bool]| {
+        (0..).zip(answers).fold(0, |word, (at, &answer)| word | u64::from(answer) << at)
+    };
+    answers.chunks(64).map(word).collect()
 }

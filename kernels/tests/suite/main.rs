@@ -3,8 +3,10 @@
 
 mod advisor;
 mod blocked_kernels;
+mod bloomrf_golden;
 mod bloomrf_insert;
 mod bloomrf_lookup;
+mod bloomrf_rates;
 mod bloomrf_sets;
 mod budget;
 mod built;
