@@ -10,5 +10,6 @@ pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;
 pub(crate) mod lanes;
+pub(crate) mod sliced;
 pub(crate) mod words;
 pub(crate) mod zone;

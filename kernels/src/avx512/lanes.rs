@@ -4,8 +4,9 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_loadu_si512,
-    _mm512_storeu_si512,
+    __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence, _mm256_loadu_si256,
+    _mm256_storeu_si256, _mm512_loadu_si512, _mm512_maskz_loadu_epi64, _mm512_storeu_si512,
+    _mm512_stream_si512,
 };
 
 /// Eight words.
@@ -64,4 +65,54 @@ pub(crate) fn load16(words: &[u64; 16]) -> (__m512i, __m512i) {
     // SAFETY: the reference covers 128 readable bytes, the second half begins after 8 words; the
     // loads ask for no alignment.
     unsafe { (_mm512_loadu_si512(pointer.cast()), _mm512_loadu_si512(pointer.add(8).cast())) }
+}
+
+/// Up to seven words, then zeros.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load8_part(words: &[u64]) -> __m512i {
+    let named = ((1u32 << words.len().min(8)) - 1) as u8;
+    // SAFETY: only the lanes of `named` are read, and the slice has as many words.
+    unsafe { _mm512_maskz_loadu_epi64(named, words.as_ptr().cast()) }
+}
+
+/// Eight words, around the caches where they are a cache line of their own.
+///
+/// # Safety
+/// The caller calls [`stream_fence`] before anyone reads the words, and before it returns to code
+/// that does not know of this.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) unsafe fn stream8(words: &mut [u64; 8], lanes: __m512i) {
+    let line: *mut __m512i = words.as_mut_ptr().cast();
+    if line.is_aligned() {
+        // SAFETY: 1. the reference covers 64 writable bytes, aligned as was just seen.
+        //         2. the caller fences.
+        unsafe { _mm512_stream_si512(line, lanes) }
+    } else {
+        store8(words, lanes);
+    }
+}
+
+/// Orders what [`stream8`] wrote before everything that is written later.
+#[inline]
+pub(crate) fn stream_fence() {
+    // Older compilers take it for unsafe.
+    #[allow(unused_unsafe)]
+    // SAFETY: SSE is part of x86-64; a fence touches no memory.
+    unsafe {
+        _mm_sfence();
+    }
+}
+
+/// Asks for the line of a word that will be read soon.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn prefetch(word: &u64) {
+    // Older compilers take it for unsafe.
+    #[allow(unused_unsafe)]
+    // SAFETY: a hint, on a reference besides: it neither faults nor changes anything.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
+    }
 }

@@ -17,6 +17,8 @@ mod gather_permute;
 mod gather_transpose;
 mod hash;
 pub(crate) mod lanes;
+pub(crate) mod sliced;
+pub(crate) mod sliced_rows;
 pub(crate) mod split_block;
 pub(crate) mod words;
 pub(crate) mod zone;

@@ -39,7 +39,7 @@ pub fn blocked_contains(
 #[inline(always)]
 fn covered(rows: &[u64], bits: &[u64; BLOCK_WORDS], hash: u64) -> u64 {
     let blocks = rows.as_chunks::<{ 64 * BLOCK_WORDS }>().0;
-    let index = ((hash >> 32) * blocks.len() as u64) >> 32;
+    let index = (hash >> 32).wrapping_mul(blocks.len() as u64) >> 32;
     let Some(block) = blocks.get(index as usize) else { return u64::MAX };
     let mut found = u64::MAX;
     for (&word, rows) in bits.iter().zip(block.as_chunks::<64>().0) {

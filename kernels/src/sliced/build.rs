@@ -2,7 +2,7 @@
 //!
 //! Filters to rows and back: a 64 x 64 bit transpose for each word.
 //!
-//! Works on *tiles*: eight words (a cache line) of all 64 filters. A filter shorter than the group
+//! Works on *tiles*: the same 32 words (four cache lines) of all 64 filters. A filter shorter than the group
 //! by a whole ratio is *unfolded*, each of its words repeated: the inverse of the fold, and it
 //! answers exactly as it did.
 
@@ -11,6 +11,8 @@ use std::ops::Range;
 use super::SLOTS;
 use super::transpose::transpose;
 use crate::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2::sliced as avx2, avx512::sliced_rows as avx512};
 
 /// Transposes 64 filters into `rows`: `W * 64` of them, W the words of the longest filter.
 ///
@@ -34,11 +36,18 @@ pub fn build_words(
     filters: &[&[u64]; SLOTS],
     words: Range<usize>,
 ) {
-    let _ = kernel;
     let group = whole_words(rows.len());
     let sources = filters.map(|filter| Source::new(filter, group));
     let rows = &mut rows[words.start * SLOTS..words.end * SLOTS];
-    build_portable(rows, &sources, words.start);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::build(token, rows, &sources, words.start),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::build(token, rows, &sources, words.start),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => avx512::build_vbmi(token, rows, &sources, words.start),
+        _ => build_portable(rows, &sources, words.start),
+    }
 }
 
 /// Transposes `rows` back into plain filters; an empty filter is not wanted. The inverse of
@@ -62,10 +71,18 @@ pub fn unbuild_words(
     filters: &mut [&mut [u64]; SLOTS],
     words: Range<usize>,
 ) {
-    let _ = kernel;
     let group = whole_words(rows.len());
     let ratios = std::array::from_fn(|slot| ratio(filters[slot].len(), group));
-    unbuild_portable(&rows[words.start * SLOTS..words.end * SLOTS], filters, &ratios, words.start);
+    let (rows, first) = (&rows[words.start * SLOTS..words.end * SLOTS], words.start);
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::unbuild(token, rows, filters, &ratios, first),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::unbuild(token, rows, filters, &ratios, first),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => avx512::unbuild_vbmi(token, rows, filters, &ratios, first),
+        _ => unbuild_portable(rows, filters, &ratios, first),
+    }
 }
 
 /// One filter out of a group, bit by bit: about 20 ns a word. [`unbuild`] makes all 64 in less.
@@ -96,22 +113,28 @@ impl<'a> Source<'a> {
         Source { words, ratio: ratio(words.len(), group) }
     }
 
-    /// Words `first..first + 8` of the unfolded filter; zeros past its end.
+    /// Words `first..first + 8` of the unfolded filter; zeros past its end. `room` is for those
+    /// that do not lie so in memory.
     #[inline(always)]
-    pub(crate) fn line(&self, first: usize) -> [u64; TILE_WORDS] {
-        match self.ratio {
-            0 => [0; TILE_WORDS],
-            1 => match self.words.get(first..).and_then(|words| words.first_chunk()) {
-                Some(line) => *line,
-                None => std::array::from_fn(|i| self.words.get(first + i).map_or(0, |word| *word)),
-            },
-            ratio => self.unfolded(first, ratio),
+    pub(crate) fn line<'b>(
+        &'b self,
+        first: usize,
+        room: &'b mut [u64; TILE_WORDS],
+    ) -> &'b [u64; TILE_WORDS] {
+        match self.words.get(first..).and_then(|words| words.first_chunk()) {
+            Some(line) if self.ratio == 1 => line,
+            _ => self.unfolded(first, room),
         }
     }
 
     #[inline(never)]
-    fn unfolded(&self, first: usize, ratio: usize) -> [u64; TILE_WORDS] {
-        std::array::from_fn(|i| self.words.get((first + i) / ratio).map_or(0, |word| *word))
+    fn unfolded<'b>(&self, first: usize, room: &'b mut [u64; TILE_WORDS]) -> &'b [u64; TILE_WORDS] {
+        // An empty filter has no word, whatever it is divided by.
+        let ratio = self.ratio.max(1);
+        for (i, word) in room.iter_mut().enumerate() {
+            *word = self.words.get((first + i) / ratio).map_or(0, |word| *word);
+        }
+        room
     }
 }
 
@@ -136,12 +159,16 @@ fn ratio(words: usize, group: usize) -> usize {
 /// `rows` begin with those of word `first`.
 #[inline(always)]
 pub(crate) fn build_portable(rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
-    let mut tile = [[0; SLOTS]; TILE_WORDS];
-    let tiles = (first..).step_by(TILE_WORDS);
-    for (first, rows) in tiles.zip(rows.chunks_mut(TILE_WORDS * SLOTS)) {
+    let mut tile = [[0; SLOTS]; TILE];
+    let mut room = [0; TILE_WORDS];
+    let tiles = (first..).step_by(TILE);
+    for (first, rows) in tiles.zip(rows.chunks_mut(TILE * SLOTS)) {
         for (slot, source) in sources.iter().enumerate() {
-            for (matrix, word) in tile.iter_mut().zip(source.line(first)) {
-                matrix[slot] = word;
+            let lines = (first..).step_by(TILE_WORDS);
+            for (first, matrices) in lines.zip(tile.as_chunks_mut::<TILE_WORDS>().0) {
+                for (matrix, &word) in matrices.iter_mut().zip(source.line(first, &mut room)) {
+                    matrix[slot] = word;
+                }
             }
         }
         for (matrix, rows) in tile.iter_mut().zip(rows.as_chunks_mut::<SLOTS>().0) {
@@ -159,17 +186,20 @@ pub(crate) fn unbuild_portable(
     ratios: &[usize; SLOTS],
     first: usize,
 ) {
-    let mut tile = [[0; SLOTS]; TILE_WORDS];
-    let tiles = (first..).step_by(TILE_WORDS);
-    for (first, rows) in tiles.zip(rows.chunks(TILE_WORDS * SLOTS)) {
-        let words = rows.len() / SLOTS;
+    let mut tile = [[0; SLOTS]; TILE];
+    let tiles = (first..).step_by(TILE);
+    for (first, rows) in tiles.zip(rows.chunks(TILE * SLOTS)) {
         for (matrix, rows) in tile.iter_mut().zip(rows.as_chunks::<SLOTS>().0) {
             *matrix = *rows;
             transpose(matrix);
         }
+        let words = rows.len() / SLOTS;
         for (slot, filter) in filters.iter_mut().enumerate() {
-            let line = std::array::from_fn(|i| tile[i][slot]);
-            store_line(filter, ratios[slot], first, &line, words);
+            for from in (0..words).step_by(TILE_WORDS) {
+                let line = std::array::from_fn(|i| tile[from + i][slot]);
+                let words = TILE_WORDS.min(words - from);
+                store_line(filter, ratios[slot], first + from, &line, words);
+            }
         }
     }
 }
@@ -195,5 +225,9 @@ pub(crate) fn store_line(
     }
 }
 
-/// Words of a filter in a tile: one cache line.
+/// Words of a cache line.
 pub(crate) const TILE_WORDS: usize = 8;
+
+/// Words of a tile: four lines of a filter, 16 KiB in all, since filters often lie a power of two
+/// apart: read line by line, all 64 would fight for the same cache sets.
+pub(crate) const TILE: usize = 4 * TILE_WORDS;

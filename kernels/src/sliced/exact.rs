@@ -5,6 +5,8 @@
 
 use super::{BITMAP_ROWS, GROUPS, Masks, SUMMARY_ROWS};
 use crate::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2::sliced as avx2, avx512::sliced as avx512};
 
 /// Which slots of `ask` hold a key of `lo..=hi`; none where `lo > hi`.
 ///
@@ -21,8 +23,15 @@ pub fn exact_any(
     lo: u16,
     hi: u16,
 ) -> Masks {
-    let _ = kernel;
-    any_portable(groups, ask, lo, hi)
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::exact_any(token, groups, ask, lo, hi),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::exact_any(token, groups, ask, lo, hi),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => avx512::exact_any(token.avx512(), groups, ask, lo, hi),
+        _ => any_with(groups, ask, lo, hi, any_row),
+    }
 }
 
 /// Fills the summary of a group of 2-byte bitmaps: row `BITMAP_ROWS + word` becomes the OR of the 64
@@ -58,10 +67,6 @@ pub(crate) fn any_with(
         }
     }
     found
-}
-
-fn any_portable(groups: &[Option<&[u64]>], ask: &Masks, lo: u16, hi: u16) -> Masks {
-    any_with(groups, ask, lo, hi, any_row)
 }
 
 /// OR of the rows `lo..=hi` (`lo <= hi`), or at least of as many as cover `need`.

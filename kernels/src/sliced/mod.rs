@@ -41,9 +41,15 @@ mod transpose;
 mod walk;
 
 pub use blocked::blocked_contains;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use build::{Source, TILE, TILE_WORDS, build_portable, store_line, unbuild_portable};
 pub use build::{build, build_words, extract, unbuild, unbuild_words};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use exact::{any_row, any_with};
 pub use exact::{exact_any, summarise};
 pub use walk::{Group, run_plan};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use walk::{any_bit, run_with};
 
 /// Filters in a group: one for each bit of a row.
 pub const SLOTS: usize = 64;

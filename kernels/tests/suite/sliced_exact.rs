@@ -13,7 +13,8 @@ fn some_bitmaps(random: &mut Splitmix, words: usize) -> Vec<Vec<u64>> {
         let count = [0, 1, 5, 100, 3_000][slot % 5];
         let centre = random.below(words as u64 * 64);
         for _ in 0..count {
-            let key = if slot % 2 == 0 { centre + random.below(200) } else { random.next() };
+            let key =
+                if slot.is_multiple_of(2) { centre + random.below(200) } else { random.next() };
             let key = key % (words as u64 * 64);
             bitmap[key as usize / 64] |= 1 << (key % 64);
         }

@@ -1,0 +1,82 @@
+//! Hot path: the portable code of bit-sliced groups, compiled for AVX2, with prefetch.
+//!
+//! Chosen where there is no AVX-512. OR of rows and the 64 x 64 transpose vectorise by themselves.
+#![allow(unsafe_code)]
+
+use super::lanes::prefetch;
+use crate::RangePlan;
+use crate::sliced::{
+    Group, Masks, SLOTS, Source, any_bit, any_row, any_with, build_portable, run_with,
+    unbuild_portable,
+};
+use crate::token::Avx2;
+
+/// `sliced::run_plan`.
+pub(crate) fn run_plan(
+    token: Avx2,
+    plan: &RangePlan,
+    groups: &[Option<Group<'_>>],
+    ask: &Masks,
+) -> Masks {
+    let _ = token;
+    // SAFETY: the token proves the features.
+    unsafe { run_plan_inner(plan, groups, ask) }
+}
+
+/// `sliced::exact_any`.
+pub(crate) fn exact_any(
+    token: Avx2,
+    groups: &[Option<&[u64]>],
+    ask: &Masks,
+    lo: u16,
+    hi: u16,
+) -> Masks {
+    let _ = token;
+    // SAFETY: the token proves the features.
+    unsafe { exact_any_inner(groups, ask, lo, hi) }
+}
+
+/// `sliced::build_words`; `rows` begin with those of word `first`.
+pub(crate) fn build(token: Avx2, rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
+    let _ = token;
+    // SAFETY: the token proves the features.
+    unsafe { build_inner(rows, sources, first) }
+}
+
+/// `sliced::unbuild_words`; `rows` begin with those of word `first`.
+pub(crate) fn unbuild(
+    token: Avx2,
+    rows: &[u64],
+    filters: &mut [&mut [u64]; SLOTS],
+    ratios: &[usize; SLOTS],
+    first: usize,
+) {
+    let _ = token;
+    // SAFETY: the token proves the features.
+    unsafe { unbuild_inner(rows, filters, ratios, first) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn run_plan_inner(plan: &RangePlan, groups: &[Option<Group<'_>>], ask: &Masks) -> Masks {
+    run_with(plan, groups, ask, any_row, any_bit, |row| prefetch(row))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn exact_any_inner(groups: &[Option<&[u64]>], ask: &Masks, lo: u16, hi: u16) -> Masks {
+    any_with(groups, ask, lo, hi, any_row)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn build_inner(rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
+    build_portable(rows, sources, first);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn unbuild_inner(
+    rows: &[u64],
+    filters: &mut [&mut [u64]; SLOTS],
+    ratios: &[usize; SLOTS],
+    first: usize,
+) {
+    unbuild_portable(rows, filters, ratios, first);
+}
