@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use bloomrf_kernels::Kernel;
+use bloomrf_kernels::blocked;
 use bloomrf_kernels::scalar::bitmap::{WORDS_8, WORDS_16};
 use bloomrf_kernels::sliced::{self, BITMAP_ROWS};
 
@@ -16,6 +17,8 @@ use crate::filter::{Filter, SlicedFilter, Top16};
 #[derive(Debug)]
 pub(super) struct Splitting {
     group: Arc<ColumnGroup>,
+    /// Words that the filter of each slot is to have; 0: it is not taken out.
+    kept_words: [usize; CHUNK_SLOTS],
     main: Vec<Vec<u64>>,
     top: Vec<Vec<u64>>,
     /// Words of the main part that are done, and of the top.
@@ -29,10 +32,20 @@ impl Splitting {
         kept: &[Option<SlicedFilter>; CHUNK_SLOTS],
     ) -> Self {
         let has_top = matches!(&group.form, GroupForm::BloomRf { top, .. } if !top.is_empty());
-        let main = kept.iter().map(|kept| vec![0; kept.map_or(0, |kept| kept.words as usize)]);
-        let top =
-            kept.iter().map(|kept| vec![0; if has_top && kept.is_some() { WORDS_16 } else { 0 }]);
-        Splitting { main: main.collect(), top: top.collect(), done: (0, 0), group }
+        let kept_words = kept.map(|kept| kept.map_or(0, |kept| kept.words as usize));
+        let taken_words = |words: usize| match &group.form {
+            // Repeated blocks do not lie side by side word by word: they are joined at the end.
+            GroupForm::Blocked { rows, .. } if words > 0 => rows.len() / CHUNK_SLOTS,
+            _ => words,
+        };
+        let top_words = |words: usize| if has_top && words > 0 { WORDS_16 } else { 0 };
+        Splitting {
+            main: kept_words.iter().map(|&words| vec![0; taken_words(words)]).collect(),
+            top: kept_words.iter().map(|&words| vec![0; top_words(words)]).collect(),
+            kept_words,
+            done: (0, 0),
+            group,
+        }
     }
 
     /// Bytes of the filters that are coming.
@@ -52,8 +65,15 @@ impl Splitting {
 
     /// The filters of the slots that were to be kept.
     pub(super) fn finish(self, kernel: Kernel) -> Vec<Option<Filter>> {
-        let parts = self.main.into_iter().zip(self.top);
-        parts.map(|(main, top)| filter(kernel, &self.group.form, main, top)).collect()
+        let parts = self.main.into_iter().zip(self.top).zip(self.kept_words);
+        let whole = parts.map(|((mut main, top), words)| {
+            if matches!(self.group.form, GroupForm::Blocked { .. }) && words > 0 {
+                let times = main.len() / words;
+                blocked::fold(&mut main, times);
+            }
+            filter(kernel, &self.group.form, main, top)
+        });
+        whole.collect()
     }
 }
 

@@ -55,10 +55,10 @@ impl Entry {
         self.chunk = Arc::new(chunk);
     }
 
-    /// Whether a group holds bits of slots that are empty.
-    pub(super) fn has_dead_slots(&self) -> bool {
-        let occupied = self.chunk.occupied();
-        self.groups().any(|(_, group)| group.slots & !occupied != 0)
+    /// Empty slots that some group still holds bits of.
+    pub(super) fn dead_slots(&self) -> u32 {
+        let grouped = self.groups().fold(0, |slots, (_, group)| slots | group.slots);
+        (grouped & !self.chunk.occupied()).count_ones()
     }
 
     /// The groups, with the ordinals of their columns.

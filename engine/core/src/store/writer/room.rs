@@ -82,9 +82,10 @@ impl Store {
         (self.bytes() + bytes + self.reserve_bytes()).saturating_sub(self.config.arena_bytes)
     }
 
-    /// Makes room for a batch of `bytes`: by splitting groups with dead slots, and by evicting the
-    /// oldest, but no more than the new batch itself needs. What readers hold is freed by their
-    /// next lookup, not by emptying the store.
+    /// Makes room for a batch of `bytes`. Chunks with many dead slots are split first; then the
+    /// oldest are evicted, but no more than the new batch itself needs, and what their slots held
+    /// in groups is freed by splitting those. What readers hold is freed by their next lookup, not
+    /// by emptying the store.
     pub(super) fn make_room(&mut self, bytes: usize) -> Vec<BatchId> {
         let mut evicted = Vec::new();
         let mut freed = 0;
@@ -94,7 +95,7 @@ impl Store {
         if !evicted.is_empty() {
             self.publish();
         }
-        self.reclaim(bytes);
+        self.reclaim(bytes, DEAD_MANY);
         let need = self.short_by(bytes).min(bytes.saturating_sub(freed));
         let by_count = evicted.len();
         freed = 0;
@@ -103,15 +104,16 @@ impl Store {
         }
         if evicted.len() > by_count {
             self.publish();
-            self.reclaim(bytes);
         }
+        self.reclaim(bytes, 1);
         evicted
     }
 
-    /// Splits the groups that stand in the way of `bytes` more: with dead slots, oldest first.
-    fn reclaim(&mut self, bytes: usize) {
+    /// Splits the groups that stand in the way of `bytes` more: with at least `dead` dead slots,
+    /// oldest first.
+    fn reclaim(&mut self, bytes: usize, dead: u32) {
         while self.short_by(bytes) > 0 {
-            let Some(number) = self.oldest_with_dead_slots() else { return };
+            let Some(number) = self.oldest_with_dead_slots(dead) else { return };
             let work = match self.work.take() {
                 Some(Work::Split(work)) if work.number == number => work,
                 _ => steps::SplitChunk::new(number),
@@ -130,11 +132,11 @@ impl Store {
         let oldest = self.held.front()?.chunk;
         let is_grouped = |at: usize| self.chunks[at].group_bytes > 0;
         let oldest = self.chunk_at(oldest).ok().filter(|&at| is_grouped(at)).map(|_| oldest);
-        self.oldest_with_dead_slots().or(oldest)
+        self.oldest_with_dead_slots(DEAD_MANY).or(oldest)
     }
 
-    fn oldest_with_dead_slots(&self) -> Option<u64> {
-        self.chunks.iter().find(|entry| entry.has_dead_slots()).map(|entry| entry.number)
+    fn oldest_with_dead_slots(&self, dead: u32) -> Option<u64> {
+        self.chunks.iter().find(|entry| entry.dead_slots() >= dead).map(|entry| entry.number)
     }
 
     /// Evicts the oldest; returns the bytes that it takes by itself. The caller publishes.
@@ -192,3 +194,6 @@ impl Store {
 /// Groups are formed only where a chunk is at most this part of the arena: else the dead slots of
 /// one group would be a large part of what the store holds.
 const CHUNK_PART: usize = 8;
+/// So many dead slots of a chunk (a quarter) are given back before anything is evicted; fewer are
+/// not worth its groups.
+const DEAD_MANY: u32 = 16;
