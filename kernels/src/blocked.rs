@@ -13,9 +13,9 @@
 //! | 12 | 0.53 % | 0.45 % | 0.42 % | 0.42 % |
 //! | 16 | 0.17 % | 0.13 % | 0.10 % | 0.09 % |
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512;
 use crate::{Kernel, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
 pub use crate::scalar::blocked::{BLOCK_WORDS, K_DEFAULT, contains, fold, insert};
 
@@ -49,6 +49,8 @@ pub fn insert_many(kernel: Kernel, k: u32, blocks: &mut [u64], seed: u64, keys: 
     assert_shape(k, blocks);
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::blocked::insert_many(token, k, blocks, seed, keys),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::blocked::insert_many(token, k, blocks, seed, keys),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512Vbmi(token) => {
@@ -65,6 +67,8 @@ pub fn insert_many(kernel: Kernel, k: u32, blocks: &mut [u64], seed: u64, keys: 
 pub fn insert_hashes_many(kernel: Kernel, k: u32, blocks: &mut [u64], hashes: &[u64]) {
     assert_shape(k, blocks);
     match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::blocked::insert_hashes_many(token, k, blocks, hashes),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::blocked::insert_hashes_many(token, k, blocks, hashes),
         #[cfg(target_arch = "x86_64")]
@@ -93,6 +97,8 @@ pub fn contains_many(
     let found = answers(found, keys.len());
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::blocked::contains_many(token, k, blocks, seed, keys, found),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::blocked::contains_many(token, k, blocks, seed, keys, found)
         }
@@ -118,6 +124,8 @@ pub fn contains_hashes_many(
     assert_shape(k, blocks);
     let found = answers(found, hashes.len());
     match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::blocked::contains_hashes_many(token, k, blocks, hashes, found),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::blocked::contains_hashes_many(token, k, blocks, hashes, found)

@@ -8,10 +8,10 @@
 //! *plain* bytes: integers and floats little-endian, byte arrays without their length. At 10 bits
 //! a value the rate is 1.27 %.
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512;
 use crate::blocked::answers;
 use crate::{Kernel, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
 pub use crate::scalar::split_block::{BLOCK_WORDS, contains, fold, insert};
 
@@ -34,6 +34,8 @@ pub fn insert_many(kernel: Kernel, blocks: &mut [u64], values: &[u64]) {
     assert_shape(blocks);
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::split_block::insert_many(token, blocks, values),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::split_block::insert_many(token, blocks, values),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512Vbmi(token) => {
@@ -50,6 +52,8 @@ pub fn insert_many(kernel: Kernel, blocks: &mut [u64], values: &[u64]) {
 pub fn insert_hashes_many(kernel: Kernel, blocks: &mut [u64], hashes: &[u64]) {
     assert_shape(blocks);
     match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::split_block::insert_hashes_many(token, blocks, hashes),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::split_block::insert_hashes_many(token, blocks, hashes),
         #[cfg(target_arch = "x86_64")]
@@ -70,6 +74,8 @@ pub fn contains_many(kernel: Kernel, blocks: &[u64], values: &[u64], found: &mut
     let found = answers(found, values.len());
     match kernel {
         #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::split_block::contains_many(token, blocks, values, found),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => avx512::split_block::contains_many(token, blocks, values, found),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512Vbmi(token) => {
@@ -87,6 +93,10 @@ pub fn contains_hashes_many(kernel: Kernel, blocks: &[u64], hashes: &[u64], foun
     assert_shape(blocks);
     let found = answers(found, hashes.len());
     match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => {
+            avx2::split_block::contains_hashes_many(token, blocks, hashes, found)
+        }
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(token) => {
             avx512::split_block::contains_hashes_many(token, blocks, hashes, found)

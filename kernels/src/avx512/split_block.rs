@@ -8,6 +8,7 @@ use std::arch::x86_64::{
     __m256i, __m512i, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_sllv_epi32,
     _mm256_srli_epi32, _mm256_test_epi32_mask, _mm512_slli_epi64,
 };
+use std::hint::black_box;
 
 use super::blocked::{block8, full_bytes, join, prefetch};
 use super::hash::parquet8;
@@ -93,6 +94,9 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
     let count = values.len().div_ceil(8);
     let mut ring = Ring::<AHEAD>::EMPTY;
     found.fill(0);
+    // Nothing that the compiler knows of: else it would compare the masks one by one (1.6 ns
+    // instead of 1.3 ns a value).
+    let none = black_box(0);
     for g in 0..count + AHEAD {
         let slot = g % AHEAD;
         if g >= AHEAD {
@@ -104,7 +108,7 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
                 hits[i] = _mm256_test_epi32_mask(load4(block), bits);
             }
             let g = g - AHEAD;
-            found[g / 8] |= u64::from(full_bytes(join(hits))) << (8 * (g % 8));
+            found[g / 8] |= u64::from(full_bytes(join(hits) | none)) << (8 * (g % 8));
         }
         if g < count {
             ring.put::<HASHED>(slot, blocks, load8(groups.get(g).unwrap_or(&last)));
