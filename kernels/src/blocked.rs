@@ -13,7 +13,7 @@
 //! | 12 | 0.53 % | 0.45 % | 0.42 % | 0.42 % |
 //! | 16 | 0.17 % | 0.13 % | 0.10 % | 0.09 % |
 
-use crate::{Kernel, scalar};
+use crate::{Kernel, SizeError, block_model, scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2, avx512};
 
@@ -136,6 +136,38 @@ pub fn contains_hashes_many(
         }
         _ => scalar::blocked::contains_hashes_many(k, blocks, hashes, found),
     }
+}
+
+/// Fewest blocks that hold `keys` keys at a false-positive rate of `fpr`; at least one.
+///
+/// Fewer keys never take more blocks.
+///
+/// ```
+/// use bloomrf_kernels::blocked;
+///
+/// let blocks = blocked::blocks_for(blocked::K_DEFAULT, 1_000_000, 0.01)?;
+/// assert_eq!(blocks * 512 / 1_000_000, 9, "bits per key");
+/// assert!(blocked::blocks_for(8, 1 << 40, 0.01).is_err(), "more than 2^32 blocks");
+/// # Ok::<(), bloomrf_kernels::SizeError>(())
+/// ```
+pub fn blocks_for(k: u32, keys: u64, fpr: f64) -> Result<u64, SizeError> {
+    block_model::blocks_for(512.0, k.clamp(K_MIN, K_MAX), keys, fpr, BLOCKS_MAX)
+}
+
+/// False-positive rate of this very filter for random keys, by its set bits: the mean over blocks
+/// and windows of the product of the fills of their lanes. Reads every word. No block: 1.
+#[must_use]
+pub fn fpr(k: u32, blocks: &[u64]) -> f64 {
+    let blocks = blocks.as_chunks::<BLOCK_WORDS>().0;
+    let of_block = |block: &[u64; BLOCK_WORDS]| {
+        let fills = block.map(|word| f64::from(word.count_ones()) / 64.0);
+        let of_window = |first| (first..first + k as usize).map(|i| fills[i % 8]).product::<f64>();
+        (0..BLOCK_WORDS).map(of_window).sum::<f64>() / BLOCK_WORDS as f64
+    };
+    if blocks.is_empty() {
+        return 1.0;
+    }
+    blocks.iter().map(of_block).sum::<f64>() / blocks.len() as f64
 }
 
 /// The words of `found` that answer for `keys` keys; those behind are cleared.

@@ -17,6 +17,7 @@ pub mod arena;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod block_model;
 pub mod blocked;
 pub mod bloomrf;
 pub mod columns;
@@ -38,6 +39,7 @@ pub mod words;
 pub mod zone;
 
 pub use answer::Answer;
+pub use block_model::SizeError;
 pub use kernel::{Kernel, KernelError};
 pub use layers::{Layer, Layers, LayersError};
 pub use plan::{RangePlan, Step};

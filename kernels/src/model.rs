@@ -11,7 +11,6 @@
 
 use crate::Layers;
 use crate::layers::EXACT_TOP;
-use crate::scalar::blocked::{BLOCK_WORDS, K_DEFAULT};
 
 /// Positions of the range that are averaged over; the mean is within 1 % of the limit.
 const POSITIONS: u64 = 512;
@@ -40,32 +39,6 @@ pub(crate) fn fpr(layers: &Layers, words: usize, keys: u64, width: u64) -> f64 {
         sum += search.found(&levels);
     }
     sum / POSITIONS as f64
-}
-
-/// See [`crate::params::fpr_blocked`].
-pub(crate) fn fpr_blocked(words: usize, keys: u64) -> f64 {
-    let blocks = words / BLOCK_WORDS;
-    if blocks == 0 {
-        return 1.0;
-    }
-    let load = keys as f64 / blocks as f64;
-    // A key sets one bit of 64 in k of the eight lanes.
-    let clear = 1.0 - f64::from(K_DEFAULT) / (64.0 * BLOCK_WORDS as f64);
-    let rate = |held: f64| (1.0 - clear.powf(held)).powi(K_DEFAULT as i32);
-    let spread = 8.0 * load.sqrt() + 10.0;
-    let (first, last) = ((load - spread).max(0.0).floor(), (load + spread).ceil());
-    let mut log_factorial: f64 = (1..=first as u64).map(|i| (i as f64).ln()).sum();
-    let mut sum = 0.0;
-    let mut held = first;
-    while held <= last {
-        if held > first {
-            log_factorial += held.ln();
-        }
-        let log_load = if held > 0.0 { held * load.max(f64::MIN_POSITIVE).ln() } else { 0.0 };
-        sum += (log_load - load - log_factorial).exp() * rate(held);
-        held += 1.0;
-    }
-    sum.min(1.0)
 }
 
 /// Fill of `words` words after `keys` uniform keys: each layer sets one bit per distinct interval.

@@ -2,7 +2,7 @@
 //!
 //! Which layers fit a column and a budget, and what false-positive rate to expect (the model).
 
-use crate::Layers;
+use crate::{Layers, block_model, blocked, split_block};
 
 /// The memory budget of one record in one column: `bits_per_key x levels` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +68,23 @@ pub fn fpr(layers: &Layers, words: usize, keys: u64, width: u64) -> f64 {
 }
 
 /// Expected false-positive rate of a key in a blocked filter of `words` words that holds `keys`
-/// distinct keys: the mean over the Poisson load of a block.
+/// distinct keys in `k` lanes each: the mean over the Poisson load of a block.
 #[must_use]
-pub fn fpr_blocked(words: usize, keys: u64) -> f64 {
-    crate::model::fpr_blocked(words, keys)
+pub fn fpr_blocked(k: u32, words: usize, keys: u64) -> f64 {
+    fpr_of_blocks(k, words / blocked::BLOCK_WORDS, 512.0, keys)
+}
+
+/// The same of a split-block filter, where a key sets a bit in each of the eight lanes.
+#[must_use]
+pub fn fpr_split_block(words: usize, keys: u64) -> f64 {
+    fpr_of_blocks(8, words / split_block::BLOCK_WORDS, 256.0, keys)
+}
+
+fn fpr_of_blocks(k: u32, blocks: usize, block_bits: f64, keys: u64) -> f64 {
+    if blocks == 0 {
+        return 1.0;
+    }
+    block_model::rate(block_bits, k, keys as f64 / blocks as f64)
 }
 
 #[cfg(test)]

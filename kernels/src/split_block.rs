@@ -9,7 +9,7 @@
 //! a value the rate is 1.27 %.
 
 use crate::blocked::answers;
-use crate::{Kernel, scalar};
+use crate::{Kernel, SizeError, block_model, scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2, avx512};
 
@@ -107,6 +107,28 @@ pub fn contains_hashes_many(kernel: Kernel, blocks: &[u64], hashes: &[u64], foun
         }
         _ => scalar::split_block::contains_hashes_many(blocks, hashes, found),
     }
+}
+
+/// Fewest blocks that hold `values` values at a false-positive rate of `fpr`; at least one.
+///
+/// Fewer values never take more blocks. (Many writers of Parquet round to a power of two.)
+pub fn blocks_for(values: u64, fpr: f64) -> Result<u64, SizeError> {
+    block_model::blocks_for(256.0, 8, values, fpr, BLOCKS_MAX)
+}
+
+/// False-positive rate of this very filter for random values, by its set bits: the mean over blocks
+/// of the product of the fills of their lanes. Reads every word. No block: 1.
+#[must_use]
+pub fn fpr(blocks: &[u64]) -> f64 {
+    let blocks = blocks.as_chunks::<BLOCK_WORDS>().0;
+    let fill = |lane: u64| f64::from((lane as u32).count_ones()) / 32.0;
+    let of_block = |block: &[u64; BLOCK_WORDS]| {
+        block.iter().map(|&word| fill(word) * fill(word >> 32)).product::<f64>()
+    };
+    if blocks.is_empty() {
+        return 1.0;
+    }
+    blocks.iter().map(of_block).sum::<f64>() / blocks.len() as f64
 }
 
 fn assert_shape(blocks: &[u64]) {

@@ -23,6 +23,7 @@ mod sliced_built;
 mod sliced_exact;
 mod sliced_plans;
 mod sliced_rows;
+mod split_kernels;
 mod spread;
 mod wide;
 mod words_folds;

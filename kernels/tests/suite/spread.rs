@@ -45,7 +45,8 @@ fn blocked_filter_keeps_its_rate_on_regular_keys() {
         let hits =
             |key: &&Vec<u8>| blocked::contains(blocked::K_DEFAULT, &filter, hash::bytes(key, 77));
         let found = asked.iter().filter(hits).count();
-        let expected = fpr_blocked(size, stored.len() as u64) * asked.len() as f64;
+        let expected =
+            fpr_blocked(blocked::K_DEFAULT, size, stored.len() as u64) * asked.len() as f64;
         println!("{name}: {found} false positives, {expected:.0} expected");
         assert!((found as f64) < expected + 5.0 * expected.sqrt());
     }
