@@ -5,11 +5,11 @@
 
 pub(crate) mod bloomrf;
 pub(crate) mod columns;
+pub(crate) mod blocked;
 pub(crate) mod columns_lanes;
 pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;
-pub(crate) mod blocked;
 mod hash;
 pub(crate) mod lanes;
 pub(crate) mod sliced;
