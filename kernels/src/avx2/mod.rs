@@ -3,9 +3,9 @@
 //! Only code that holds an [`Avx2`](crate::token::Avx2) token gets in here. What needs a pointer
 //! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
 
+pub(crate) mod blocked;
 pub(crate) mod bloomrf;
 pub(crate) mod columns;
-pub(crate) mod blocked;
 pub(crate) mod columns_lanes;
 pub(crate) mod digest;
 pub(crate) mod gather;
