@@ -13,6 +13,6 @@ mod gather_fields;
 mod hash;
 pub(crate) mod lanes;
 pub(crate) mod sliced;
-pub(crate) mod words;
 pub(crate) mod split_block;
+pub(crate) mod words;
 pub(crate) mod zone;
