@@ -32,6 +32,13 @@ const READS: [(&str, Read); 6] = [
     ("T1 128 ahead", read::<T1, 128>),
 ];
 
+/// All of a line, as a block of 512 bits is read.
+const WHOLE: [(&str, Read); 3] = [
+    ("T0 32 ahead", whole::<T0, 32>),
+    ("T1 64 ahead", whole::<T1, 64>),
+    ("T1 128 ahead", whole::<T1, 128>),
+];
+
 const WRITES: [(&str, Write); 4] = [
     ("T0 16 ahead", write::<T0, 16>),
     ("T0 32 ahead", write::<T0, 32>),
@@ -48,6 +55,17 @@ fn read<const HINT: i32, const AHEAD: usize>(lines: &[Line], at: &[u32]) -> u64 
     at[at.len() - AHEAD..].iter().fold(sum, |sum, &i| sum ^ lines[i as usize][0])
 }
 
+fn whole<const HINT: i32, const AHEAD: usize>(lines: &[Line], at: &[u32]) -> u64 {
+    let mut sum = [0; 8];
+    let mut add = |line: &Line| sum.iter_mut().zip(line).for_each(|(sum, word)| *sum ^= word);
+    for (&now, &later) in at.iter().zip(&at[AHEAD..]) {
+        prefetch::<HINT>(&lines[later as usize]);
+        add(&lines[now as usize]);
+    }
+    at[at.len() - AHEAD..].iter().for_each(|&i| add(&lines[i as usize]));
+    sum.iter().fold(0, |all, word| all ^ word)
+}
+
 fn write<const HINT: i32, const AHEAD: usize>(lines: &mut [Line], at: &[u32], bit: u64) -> u64 {
     for (&now, &later) in at.iter().zip(&at[AHEAD..]) {
         prefetch::<HINT>(&lines[later as usize]);
@@ -61,6 +79,7 @@ fn write<const HINT: i32, const AHEAD: usize>(lines: &mut [Line], at: &[u32], bi
 pub(crate) struct Limit {
     words: Words,
     reads: [Samples; READS.len()],
+    whole: [Samples; WHOLE.len()],
     writes: [Samples; WRITES.len()],
     random: Splitmix,
 }
@@ -71,8 +90,9 @@ impl Limit {
 
     pub(crate) fn new(arena: &Arena, bytes: usize) -> Option<Self> {
         let words = arena.words(bytes / 8)?;
-        let (reads, writes) = (Default::default(), Default::default());
-        Some(Limit { words, reads, writes, random: Splitmix::new(99) })
+        let (reads, whole) = (Default::default(), Default::default());
+        let (writes, random) = (Default::default(), Splitmix::new(99));
+        Some(Limit { words, reads, whole, writes, random })
     }
 
     /// One round: `calls` calls of every variant.
@@ -84,7 +104,8 @@ impl Limit {
                 *slot = ((u128::from(self.random.draw()) * lines as u128) >> 64) as u32;
             }
         };
-        for ((_, read), samples) in READS.iter().zip(&mut self.reads) {
+        let reads = READS.iter().zip(&mut self.reads);
+        for ((_, read), samples) in reads.chain(WHOLE.iter().zip(&mut self.whole)) {
             for _ in 0..calls {
                 draw(&mut at, lines.len());
                 samples.time(ACCESSES, || read(lines, &at));
@@ -102,8 +123,10 @@ impl Limit {
     pub(crate) fn record(&self, case: &str, record: &mut Record) -> Result<(), String> {
         let reads = READS.iter().map(|(name, _)| *name).zip(&self.reads).collect();
         let writes = WRITES.iter().map(|(name, _)| *name).zip(&self.writes).collect();
-        let both: [(&str, Vec<(&str, &Samples)>); 2] = [("read", reads), ("write", writes)];
-        for (measure, variants) in both {
+        let whole = WHOLE.iter().map(|(name, _)| *name).zip(&self.whole).collect();
+        let all: [(&str, Vec<(&str, &Samples)>); 3] =
+            [("read", reads), ("read whole", whole), ("write", writes)];
+        for (measure, variants) in all {
             let mut best: Option<(&str, Timing)> = None;
             for (name, samples) in variants {
                 let timing = samples.timing();

@@ -1,12 +1,13 @@
 //! bloomRF on every kernel set: inserts, points, and ranges by width and by how keys lie; the
 //! measured rate of empty ranges beside the model's, where keys are uniform as the model takes
-//! them to be.
+//! them to be, and the same keys as an exact kind, which has none.
 //!
 //! Kernel sets take turns on the same questions, chunk by chunk; that they say the same is checked.
 
-use bloomrf_bench::rounds::{Row, Samples};
+use bloomrf_bench::rounds::{Row, Samples, Timing};
 use bloomrf_bench::{Splitmix, timestamps, uniform};
 use bloomrf_kernels::arena::{Arena, ArenaConfig, Words};
+use bloomrf_kernels::exact::Exact;
 use bloomrf_kernels::params::{fpr, layers_for};
 use bloomrf_kernels::{Kernel, Layers, bloomrf};
 
@@ -155,7 +156,7 @@ impl Bench<'_> {
     }
 
     fn rounds(&self, count: usize) -> u64 {
-        if self.quick { 2 } else { (4 << 20) / count as u64 }.max(16)
+        if self.quick { 2 } else { ((4 << 20) / count as u64).max(16) }
     }
 
     /// Ranges of every width among keys that lie so.
@@ -163,43 +164,57 @@ impl Bench<'_> {
         let mut keys = lie.keys(count);
         let filter = self.filter(&keys)?;
         keys.sort_unstable();
+        keys.dedup();
+        let exact = Exact::smallest(&keys, usize::MAX);
         let mut wrong = Vec::new();
         for (width, name) in WIDTHS {
             let case = format!("{} {} {name}", self.size, lie.name());
-            let stored = self.kernels.iter().any(|&kernel| {
-                let full = full_ranges(&keys, width);
-                filter.ranges(kernel, &full, &mut Samples::default()) != full.len() as u64
-            });
-            if stored {
-                wrong.push(case.clone());
+            let full = full_ranges(&keys, width);
+            for &kernel in &self.kernels {
+                let found = filter.ranges(kernel, &full, &mut Samples::default());
+                if found != full.len() as u64 {
+                    wrong.push(format!("{case} on {kernel}: {} ranges", full.len() as u64 - found));
+                }
             }
             let model = fpr(&self.layers, filter.hashed.len(), count as u64, width);
-            self.empty_ranges(&case, &filter, Questioner::new(lie, &keys, width), model)?;
+            let questioner = Questioner::new(lie, &keys, width);
+            if let Some(exact) =
+                self.empty_ranges(&case, &filter, questioner, exact.as_ref(), model)?
+            {
+                self.exact(&case, exact, keys.len())?;
+            }
         }
         Ok(wrong)
     }
 
-    /// Empty ranges: times of every kernel set, and the rate.
-    fn empty_ranges(
+    /// Empty ranges: times of every kernel set, and the rate; the exact form takes its turn among
+    /// them, and comes back with its times. Nothing where hardly any range is empty.
+    fn empty_ranges<'e>(
         &mut self,
         case: &str,
         filter: &Filter,
         mut questioner: Questioner<'_>,
+        exact: Option<&'e Exact>,
         model: f64,
-    ) -> Result<(), String> {
+    ) -> Result<Option<(&'e Exact, Timing)>, String> {
         let asked = if self.quick { CHUNK } else { 65_536 };
         let chunks = match (self.quick, questioner.is_uniform()) {
             (true, _) => 2,
             (false, true) => (EVENTS / (model * asked as f64)).clamp(16.0, 80.0) as u64,
             (false, false) => 16,
         };
-        let mut samples = vec![Samples::default(); self.kernels.len()];
+        let ways = self.kernels.len();
+        let mut samples = vec![Samples::default(); ways + 1];
         let mut found = 0;
         for chunk in 0..chunks {
-            let Some(ranges) = questioner.empty_ranges(asked) else { return Ok(()) };
+            let Some(ranges) = questioner.empty_ranges(asked) else { return Ok(None) };
             let mut said = None;
-            for way in order(self.kernels.len(), chunk) {
-                let kernel = self.kernels[way];
+            for way in order(ways + usize::from(exact.is_some()), chunk) {
+                let Some(&kernel) = self.kernels.get(way) else {
+                    let wrong = exact.map(|exact| ask_exact(exact, &ranges, &mut samples[way]));
+                    assert!(wrong.unwrap_or(0) == 0, "an exact form has no false positive: {case}");
+                    continue;
+                };
                 let answers = filter.ranges(kernel, &ranges, &mut samples[way]);
                 assert_eq!(*said.get_or_insert(answers), answers, "{kernel} disagrees: {case}");
             }
@@ -215,8 +230,21 @@ impl Bench<'_> {
             self.record.push(Row::value("bloomrf", case, "ours", "events", "-", found as f64))?;
             print!(", model {model:.3e} ({:+.1} %)", 100.0 * (rate / model - 1.0));
         }
-        println!();
-        Ok(())
+        Ok(exact.map(|exact| (exact, samples[ways].timing())))
+    }
+
+    /// What the same keys cost as an exact kind, which has no false positive.
+    fn exact(
+        &mut self,
+        case: &str,
+        (exact, timing): (&Exact, Timing),
+        keys: usize,
+    ) -> Result<(), String> {
+        let bits = 8.0 * exact.bytes() as f64 / keys as f64;
+        println!("; exact {} {:.2} ns, {bits:.1} bits/key", exact.name(), timing.quiet);
+        let name = format!("exact {}", exact.name());
+        self.record.push(Row::timing("bloomrf", case, &name, "range", timing))?;
+        self.record.push(Row::value("bloomrf", case, &name, "bits per key", "bits", bits))
     }
 
     /// Records and prints one measure of every kernel set.
@@ -232,6 +260,15 @@ impl Bench<'_> {
         println!();
         Ok(())
     }
+}
+
+/// How many of the ranges an exact form finds; every chunk is timed.
+fn ask_exact(exact: &Exact, ranges: &[(u64, u64)], samples: &mut Samples) -> u64 {
+    let any = |range: &&(u64, u64)| exact.any(range.0, range.1);
+    let count = |chunk: &[(u64, u64)]| {
+        samples.time(chunk.len(), || chunk.iter().filter(any).count() as u64)
+    };
+    ranges.chunks(CHUNK).map(count).sum()
 }
 
 /// Ranges that hold a key each: all must be found.

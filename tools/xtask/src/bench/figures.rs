@@ -97,7 +97,7 @@ const FIGURES: &[Figure] = &[
         measure: bloomrf_fpr,
     },
     Figure {
-        work: "lookup over 512 batches of 64K records, sliced against plain with the plan hashed once",
+        work: "lookup over 512 batches of 64K records, sliced against hash-once plain",
         floor: "12 x",
         aim: "25 x",
         measure: many_batches,
@@ -284,7 +284,7 @@ fn best<'a>(rows: &'a Rows, section: &'a str, case: &str) -> Option<&'static str
     let in_case = |kernel: &&&str| {
         rows.section(section).any(|row| row.case == case && row.variant == **kernel)
     };
-    KERNELS.iter().filter(in_case).next_back().copied()
+    KERNELS.iter().rfind(in_case).copied()
 }
 
 fn many_batches(rows: &Rows) -> Option<Measured> {
@@ -313,7 +313,7 @@ fn group_build(rows: &Rows) -> Option<Measured> {
         let variant = format!("build {kernel}");
         rows.section("build").any(|row| row.case == case && row.variant == variant)
     };
-    let kernel = KERNELS.iter().filter(build).next_back()?;
+    let kernel = KERNELS.iter().rfind(build)?;
     let of = |variant: &str| rows.quiet("build", case, variant, "one word");
     let (copy, build) = (of("memcpy")?, of(&format!("build {kernel}"))?);
     let ratio = build / copy;

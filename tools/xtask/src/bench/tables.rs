@@ -64,9 +64,10 @@ pub(crate) fn points(rows: &Rows) -> String {
         let huge = rows.quiet("memory", case, "process", "huge pages");
         let _ = writeln!(
             text,
-            "A random line costs {} ns to read and {} ns to change here. Of the process's memory, \
-             {} % lay on huge pages.\n",
+            "A random line costs {} ns to read (a word of it; {} ns all of it) and {} ns to change \
+             here. Of the process's memory, {} % lay on huge pages.\n",
             limit("read"),
+            limit("read whole"),
             limit("write"),
             number(huge.map(|share| 100.0 * share), 0),
         );
@@ -110,7 +111,7 @@ pub(crate) fn points(rows: &Rows) -> String {
 pub(crate) fn limits(rows: &Rows) -> String {
     let mut text = String::new();
     let cases = distinct(rows.section("limit").map(|row| row.case.as_str()));
-    for measure in ["read", "write"] {
+    for measure in ["read", "read whole", "write"] {
         let of_measure = || rows.section("limit").filter(|row| row.measure == measure);
         let variants = distinct(of_measure().map(|row| row.variant.as_str()));
         let _ = writeln!(text, "\n| {measure}, ns a line | {} |", variants.join(" | "));
@@ -142,7 +143,8 @@ pub(crate) fn bloomrf_points(rows: &Rows) -> String {
 /// bloomRF: ranges of every kernel set, with rate and model.
 pub(crate) fn bloomrf_ranges(rows: &Rows) -> String {
     let kernels = kernels(rows);
-    let mut text = heading("keys, questions, width", &kernels, " FPR | model | FPR / model |");
+    let mut text =
+        heading("keys, questions, width", &kernels, " FPR | model | FPR / model | exact |");
     for row in rows.section("bloomrf").filter(|row| row.variant == "scalar") {
         if row.measure == "range" {
             let of_case = |measure| rows.quiet("bloomrf", &row.case, "ours", measure);
@@ -150,16 +152,28 @@ pub(crate) fn bloomrf_ranges(rows: &Rows) -> String {
             let ratio = rate.zip(model).map(|(rate, model)| rate / model);
             let _ = writeln!(
                 text,
-                "| {} |{} {} | {} | {} |",
+                "| {} |{} {} | {} | {} | {} |",
                 row.case,
                 times(rows, row, &kernels),
                 small(rate),
                 small(model),
-                number(ratio, 3)
+                number(ratio, 3),
+                exact(rows, &row.case)
             );
         }
     }
     text
+}
+
+/// What the same keys cost as an exact kind.
+fn exact(rows: &Rows, case: &str) -> String {
+    let row = rows
+        .section("bloomrf")
+        .find(|row| row.case == case && row.measure == "range" && row.variant.starts_with("exact"));
+    let Some(row) = row else { return "-".to_owned() };
+    let bits = rows.quiet("bloomrf", case, &row.variant, "bits per key");
+    let form = row.variant.trim_start_matches("exact ");
+    format!("{:.2} ({form}; {} bits/key)", row.quiet, number(bits, 1))
 }
 
 fn kernels(rows: &Rows) -> Vec<&str> {
