@@ -10,7 +10,7 @@ use bloomrf_bench::uniform;
 use bloomrf_kernels::arena::{Arena, ArenaConfig, Words};
 use bloomrf_kernels::params::layers_for;
 use bloomrf_kernels::plan::TopBits;
-use bloomrf_kernels::sliced::{self, GROUPS, Group, SLOTS};
+use bloomrf_kernels::sliced::{self, GROUPS, Group, Masks, SLOTS};
 use bloomrf_kernels::{Kernel, Layers, RangePlan, bloomrf};
 
 const ROUNDS: usize = 41;
@@ -25,6 +25,12 @@ fn main() {
         if wanted(&format!("lookup {case}")) {
             lookup(&case, &Store::new(batches, records, bits));
         }
+    }
+    if wanted("and of three") {
+        and_of_three();
+    }
+    if wanted("exact") {
+        exact();
     }
     if wanted("build") {
         build();
@@ -47,19 +53,23 @@ struct Store {
 
 impl Store {
     fn new(batches: usize, records: usize, bits: usize) -> Self {
+        Self::seeded(batches, records, bits, 100)
+    }
+
+    fn seeded(batches: usize, records: usize, bits: usize, seed: u64) -> Self {
         let kernel = Kernel::best();
         let layers = layers_for(64, 42);
         let words = records * bits / 64;
         let arena =
             Arena::new(ArenaConfig::new((batches * (words + 64) * 16 + (64 << 20)) * 5 / 4))
                 .expect("address space");
-        let everywhere = uniform(7, 63, records / 32);
+        let everywhere = uniform(!seed, 63, records / 32);
         // Many batches repeat 4,096 different ones: to insert more keys changes no time.
         let mut plain: Vec<Words> = vec![];
         for batch in 0..batches {
             let mut hashed = arena.words(words).expect("room");
             if batch < 4_096 {
-                let keys = uniform(100 + batch as u64, 63, records);
+                let keys = uniform(seed + batch as u64, 63, records);
                 bloomrf::insert_many(kernel, &layers, &mut hashed, &mut [], &keys);
                 bloomrf::insert_many(kernel, &layers, &mut hashed, &mut [], &everywhere);
             } else {
@@ -85,16 +95,21 @@ impl Store {
     fn ask_sliced(&self, kernel: Kernel, plan: &RangePlan) -> u64 {
         let mut found = 0;
         for groups in self.groups.chunks(GROUPS) {
-            let mut views = [None; GROUPS];
-            for (view, rows) in views.iter_mut().zip(groups) {
-                *view = Some(Group { hashed: rows, top: &[] });
-            }
-            let masks = sliced::run_plan(kernel, plan, &views[..groups.len()], &[!0; GROUPS]);
-            found +=
-                masks[..groups.len()].iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            let mut ask = [0; GROUPS];
+            ask[..groups.len()].fill(!0);
+            let masks = run_groups(kernel, plan, groups, &ask);
+            found += masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
         }
         found
     }
+}
+
+fn run_groups(kernel: Kernel, plan: &RangePlan, groups: &[Words], ask: &Masks) -> Masks {
+    let mut views = [None; GROUPS];
+    for (view, rows) in views.iter_mut().zip(groups) {
+        *view = Some(Group { hashed: rows, top: &[] });
+    }
+    sliced::run_plan(kernel, plan, &views[..groups.len()], ask)
 }
 
 /// Runs the variants and prints their rows.
@@ -167,6 +182,104 @@ fn lookup(case: &str, store: &Store) {
                 .sum()
         }));
         compare("lookup", case, question, asked, variants);
+    }
+}
+
+/// 512 batches, three columns, each predicate true of every batch: the worst case of an AND, since
+/// no mask ever narrows.
+fn and_of_three() {
+    let columns: Vec<Store> =
+        (0..3).map(|column| Store::seeded(512, 65_536, 32, 9_000 * column)).collect();
+    let columns = &columns;
+    let asked = ASKED / 4;
+    let question = |at: usize, column: usize| columns[column].everywhere[at * 31 % 2_000];
+    let mut at = 0;
+    let mut plan = RangePlan::default();
+    let mut variants = vec![Variant::new("plain", move || {
+        let mut found = 0;
+        for _ in 0..asked {
+            at += 1;
+            let mut alive = vec![true; 512];
+            for (index, column) in columns.iter().enumerate() {
+                let key = question(at, index);
+                plan.build(&column.layers, key, key, PROBES_MAX);
+                for (alive, hashed) in alive.iter_mut().zip(&column.plain) {
+                    *alive = *alive && plan.run(hashed, TopBits::None).may_hold();
+                }
+            }
+            found += alive.iter().filter(|alive| **alive).count() as u64;
+        }
+        found
+    })];
+    for (seed, kernel) in (1..).zip(Kernel::all()) {
+        let mut at = seed * 333;
+        let mut plan = RangePlan::default();
+        variants.push(Variant::new(format!("sliced {kernel}"), move || {
+            let mut found = 0;
+            for _ in 0..asked {
+                at += 1;
+                let mut ask = [u64::MAX; GROUPS];
+                for (index, column) in columns.iter().enumerate() {
+                    let key = question(at, index);
+                    plan.build(&column.layers, key, key, PROBES_MAX);
+                    ask = run_groups(kernel, &plan, &column.groups, &ask);
+                }
+                found += ask.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            }
+            found
+        }));
+    }
+    compare("and of three", "512 x 65536 at 32 bits", "worst case", asked, variants);
+}
+
+/// Bitmaps of 512 batches of a 2-byte column that holds 500 different values.
+fn exact() {
+    let arena = Arena::new(ArenaConfig::new(32 << 20)).expect("address space");
+    let with_summary: Vec<Words> = (0..GROUPS as u64)
+        .map(|group| {
+            let bitmaps: Vec<Vec<u64>> = (0..SLOTS as u64)
+                .map(|slot| {
+                    let mut bitmap = vec![0; 1_024];
+                    for key in uniform(group << 8 | slot, 16, 500) {
+                        bitmap[key as usize / 64] |= 1 << (key % 64);
+                    }
+                    bitmap
+                })
+                .collect();
+            let rows = sliced::BITMAP_ROWS + sliced::SUMMARY_ROWS;
+            let mut rows = arena.words(rows).expect("room");
+            let sources = array::from_fn(|slot| &bitmaps[slot][..]);
+            sliced::build(Kernel::best(), &mut rows[..sliced::BITMAP_ROWS], &sources);
+            sliced::summarise(&mut rows);
+            rows
+        })
+        .collect();
+    let with_summary = &with_summary;
+    let starts = uniform(9, 16, 10_000);
+    for width in [1, 64, 1_024, 16_384] {
+        let mut variants = vec![];
+        for (seed, (kernel, summary)) in Kernel::all()
+            .into_iter()
+            .flat_map(|kernel| [(kernel, false), (kernel, true)])
+            .enumerate()
+        {
+            let mut starts = starts.iter().cycle().skip(seed * 977);
+            let rows = if summary { usize::MAX } else { sliced::BITMAP_ROWS };
+            let groups: Vec<_> =
+                with_summary.iter().map(|all| Some(&all[..rows.min(all.len())])).collect();
+            let name = if summary { "with summary" } else { "without summary" };
+            variants.push(Variant::new(format!("{kernel} {name}"), move || {
+                let mut found = 0;
+                for _ in 0..ASKED {
+                    let lo = *starts.next().expect("it goes round") as u16;
+                    let hi = lo.saturating_add(width - 1);
+                    let masks = sliced::exact_any(kernel, &groups, &[!0; GROUPS], lo, hi);
+                    found += masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+                }
+                found
+            }));
+        }
+        compare("exact", "512 bitmaps of 500 values", &format!("{width} values"), ASKED, variants);
     }
 }
 

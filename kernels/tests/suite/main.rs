@@ -21,6 +21,7 @@ mod model;
 mod seeded;
 mod sliced_built;
 mod sliced_exact;
+mod sliced_exhaustive;
 mod sliced_plans;
 mod sliced_rows;
 mod split_kernels;
