@@ -46,13 +46,17 @@ pub fn fold(words: &mut Vec<u64>, factor: usize) {
 
 /// The small factors, where a loop over each few words would cost more than its reads.
 fn fold_by<const N: usize>(words: &mut Vec<u64>) {
-    let folded = words.len() / N;
-    for target in 0..folded {
+    fold_words::<N>(words);
+    words.truncate(words.len() / N);
+}
+
+/// Folds in place, into the first words.
+fn fold_words<const N: usize>(words: &mut [u64]) {
+    for target in 0..words.len() / N {
         if let Some(sources) = words[target * N..].first_chunk::<N>() {
             words[target] = sources.iter().fold(0, |all, w| all | w);
         }
     }
-    words.truncate(folded);
 }
 
 /// Number of set bits.
@@ -131,11 +135,19 @@ impl<F: FnMut(usize, &mut [u64])> Blocks for Portable<F> {
     }
 
     fn fold(&self, block: &mut [u64], granule: usize, factor: usize) {
-        for target in 0..block.len() / factor {
-            let first = target / granule * granule * factor + target % granule;
-            // Sources never lie before the target.
-            block[target] =
-                (0..factor).fold(0, |all, source| all | block[first + source * granule]);
+        match (granule, factor) {
+            (1, 2) => fold_words::<2>(block),
+            (1, 3) => fold_words::<3>(block),
+            (1, 4) => fold_words::<4>(block),
+            (1, 5) => fold_words::<5>(block),
+            _ => {
+                for target in 0..block.len() / factor {
+                    let first = target / granule * granule * factor + target % granule;
+                    // Sources never lie before the target.
+                    block[target] =
+                        (0..factor).fold(0, |all, source| all | block[first + source * granule]);
+                }
+            }
         }
     }
 

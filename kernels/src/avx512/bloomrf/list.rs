@@ -88,9 +88,9 @@ pub(super) fn valid(left: usize) -> u16 {
 pub(super) fn test(words: &[u64], addresses: __m512i) -> u16 {
     let mut at = [0u32; 16];
     store16_u32(&mut at, _mm512_srli_epi32::<6>(addresses));
-    let w = at.map(|at| words[at as usize].cast_signed());
-    let low = _mm512_setr_epi64(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
-    let high = _mm512_setr_epi64(w[8], w[9], w[10], w[11], w[12], w[13], w[14], w[15]);
+    let w = |lane: usize| words[at[lane] as usize].cast_signed();
+    let low = _mm512_setr_epi64(w(0), w(1), w(2), w(3), w(4), w(5), w(6), w(7));
+    let high = _mm512_setr_epi64(w(8), w(9), w(10), w(11), w(12), w(13), w(14), w(15));
     let bits = _mm512_and_si512(addresses, _mm512_set1_epi32(63));
     let one = _mm512_set1_epi64(1);
     let low_bits = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(bits));
