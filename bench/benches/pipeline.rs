@@ -60,6 +60,7 @@ fn config(schema: &Arc<Schema>, records: usize) -> IngestConfig {
             filtered: vec![true; schema.columns().len()],
             kernel: bloomrf_kernels::Kernel::from_env()
                 .expect("BLOOMRF_KERNEL names a set of this CPU"),
+            exact_keys_max: 0,
         }),
         board: Arc::new(OpenBoard::new(records as u64)),
         idle_ns: u64::MAX,

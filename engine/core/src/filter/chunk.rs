@@ -296,6 +296,7 @@ impl OpenColumn {
             (FilterKind::BloomRf, Some(layers)) => {
                 let (hashed, top) = self.filter_mut();
                 bloomrf::insert_many_u32(kernel, layers, hashed, top, keys);
+                self.stage(keys);
                 if let Some(low) = self.low_mut() {
                     keys.iter().for_each(|&key| bitmap::insert(low, key as u16));
                 }
@@ -315,6 +316,7 @@ impl OpenColumn {
         match (shape.kind, &shape.layers) {
             (FilterKind::BloomRf, Some(layers)) => {
                 bloomrf::insert_many(kernel, layers, hashed, top, keys);
+                self.stage(keys);
             }
             (FilterKind::Blocked, _) => {
                 blocked::insert_many(kernel, blocked::K_DEFAULT, hashed, shape.seed, keys);

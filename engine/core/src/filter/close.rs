@@ -9,6 +9,7 @@ use bloomrf_kernels::{Kernel, words};
 use super::fold::{FoldLimits, fold_shares, folded};
 use super::open::OpenColumn;
 use super::policy::granule_of;
+use super::staged::exact;
 use super::{ColumnZone, Filter, FilterKind, FilterPolicy, SealedColumn, Top16};
 
 impl OpenColumn {
@@ -65,6 +66,18 @@ impl OpenColumn {
             },
         };
         shares.iter_mut().for_each(|share| share.clear_rest(&filter));
+        let filter = match shape.kind {
+            // The filter is made in any case: it says what may be kept, and clears the shares.
+            FilterKind::BloomRf => {
+                let bounds = match &zone {
+                    ColumnZone::Narrow(zone) => zone.bounds(),
+                    ColumnZone::Wide(_) => None,
+                };
+                exact(shares.iter().map(|share| &share.staged), bounds, filter.bytes())
+                    .map_or(filter, Filter::Exact)
+            }
+            _ => filter,
+        };
         SealedColumn { flags, zone, filter }
     }
 

@@ -9,6 +9,7 @@ mod policy;
 mod rows;
 mod sealed;
 mod sliced;
+mod staged;
 
 pub use chunk::Dedupe;
 pub(crate) use chunk::{ChunkKeys, ColumnScratch, KeyBuffers};

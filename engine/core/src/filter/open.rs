@@ -11,7 +11,8 @@ use bloomrf_kernels::{Kernel, Zone, words};
 
 use super::fold::{common_size, fold_by};
 use super::policy::granule_of;
-use super::{ColumnFlags, ColumnZone, OpenShape};
+use super::staged::Staged;
+use super::{ColumnFlags, ColumnZone, FilterKind, FilterPolicy, OpenShape};
 use crate::schema::{Column, KeyClass};
 
 /// One queue's share of one column of an open batch.
@@ -27,6 +28,8 @@ pub struct OpenColumn {
     /// The low 16 bits of every key, where there is a top: the exact set of keys, should they
     /// turn out to span less than 65,536.
     pub(super) low: Words,
+    /// The keys themselves, for an exact kind at close.
+    pub(super) staged: Staged,
     /// Keys have spanned too much for `low`: it is empty.
     is_low_dropped: bool,
     /// No bit is set anywhere.
@@ -37,12 +40,29 @@ impl OpenColumn {
     /// An empty column of that shape.
     #[must_use]
     pub fn new(column: &Column, shape: OpenShape) -> Self {
-        Self::reserve(column, shape, None)
+        Self::with_memory(column, shape, None, Staged::reserve(0, 0))
     }
 
-    /// An empty column with memory for shapes of up to that size, from the arena while it lasts.
+    /// An empty column with memory for shapes of up to that size, from the arena while it lasts,
+    /// that keeps its keys as `policy` says.
     #[must_use]
-    pub fn reserve(column: &Column, shape: OpenShape, arena: Option<&Arena>) -> Self {
+    pub fn reserve(
+        column: &Column,
+        shape: OpenShape,
+        policy: &FilterPolicy,
+        arena: Option<&Arena>,
+    ) -> Self {
+        let keys_max = if shape.kind == FilterKind::BloomRf { policy.exact_keys_max } else { 0 };
+        let staged = Staged::reserve(keys_max, policy.budget.bits_per_record());
+        Self::with_memory(column, shape, arena, staged)
+    }
+
+    fn with_memory(
+        column: &Column,
+        shape: OpenShape,
+        arena: Option<&Arena>,
+        staged: Staged,
+    ) -> Self {
         let words = |len| arena.and_then(|a| a.words(len)).unwrap_or_else(|| Words::heap(len));
         let exact = if shape.has_top() { bitmap::WORDS_16 } else { 0 };
         OpenColumn {
@@ -55,6 +75,7 @@ impl OpenColumn {
             words: words(shape.words as usize),
             top: words(exact),
             low: words(exact),
+            staged,
             is_low_dropped: false,
             is_zeroed: true,
         }
@@ -86,6 +107,10 @@ impl OpenColumn {
         words::merge(kernel, &mut self.top, &other.top);
         words::merge(kernel, &mut self.low, &other.low);
         self.is_zeroed &= other.is_zeroed;
+        match other.staged.keys() {
+            Some(keys) => self.staged.push(keys),
+            None => self.staged.give_up(),
+        }
         self.merge_marks(other);
         self.keep_low();
     }
@@ -97,6 +122,7 @@ impl OpenColumn {
             self.words = Words::heap(shape.words as usize);
         }
         self.shape = shape;
+        self.staged.reset();
         self.is_low_dropped = false;
         self.flags = ColumnFlags::default();
         self.zone = match self.zone {
@@ -157,6 +183,16 @@ impl OpenColumn {
     /// The set of low halves, while it is kept.
     pub(super) fn low_mut(&mut self) -> Option<&mut [u64]> {
         (!self.is_low_dropped && !self.low.is_empty()).then_some(&mut *self.low)
+    }
+
+    /// Keeps keys that the filter was given, and whose bounds the zone map knows.
+    pub(super) fn stage<K: Copy + Into<u64>>(&mut self, keys: &[K]) {
+        self.staged.push(keys);
+        if let ColumnZone::Narrow(zone) = &self.zone
+            && let Some((min, max)) = zone.bounds()
+        {
+            self.staged.judge(min, max);
+        }
     }
 
     /// Every bit has been cleared by whoever read them.

@@ -21,6 +21,9 @@ pub struct FilterPolicy {
     pub filtered: Vec<bool>,
     /// Kernel set of ingest and seal.
     pub kernel: Kernel,
+    /// Keys that each column of an open batch keeps, per queue, so that they may be stored exactly
+    /// at close; 0: none.
+    pub exact_keys_max: usize,
 }
 
 /// How one column opens: decided before any queue inserts, equal on every queue.

@@ -32,6 +32,7 @@ impl OpenColumn {
             (FilterKind::Bitmap8 | FilterKind::Bitmap16, _) => bitmap::insert(hashed, key as u16),
             (FilterKind::BloomRf, Some(layers)) => {
                 bloomrf::insert(layers, hashed, top, key);
+                self.stage(&[key]);
                 if let Some(low) = self.low_mut() {
                     bitmap::insert(low, key as u16);
                 }

@@ -43,7 +43,9 @@ impl Partial {
             batch: 0,
             hash: HashAlgorithm::default(),
             lanes: 0,
-            columns: columns.map(|(c, shape)| OpenColumn::reserve(c, shape, arena)).collect(),
+            columns: columns
+                .map(|(c, shape)| OpenColumn::reserve(c, shape, &config.policy, arena))
+                .collect(),
             frames: FrameTable::new(config.frames_max, config.policy.seed),
             rows: 0,
             refused: false,

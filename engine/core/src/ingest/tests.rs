@@ -24,6 +24,7 @@ pub(crate) fn config() -> IngestConfig {
         filtered: vec![true; 2],
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
+        exact_keys_max: 0,
     };
     IngestConfig {
         cluster: ClusterId(5),

@@ -141,9 +141,13 @@ impl Batch {
         let columns = config.schema.columns().iter().zip(shapes);
         columns
             .map(|(column, shape)| {
-                let mut open = OpenColumn::new(column, shape);
+                let mut open = OpenColumn::reserve(column, shape, &config.policy, None);
                 open.insert_rows(column, &rows, config.schema.record_bytes());
-                open.seal(&config.policy, self.records(&config.schema))
+                let records = self.records(&config.schema);
+                match config.policy.exact_keys_max {
+                    0 => open.seal(&config.policy, records),
+                    _ => OpenColumn::seal_shares(&mut [&mut open], &config.policy, records),
+                }
             })
             .collect()
     }
@@ -186,6 +190,8 @@ impl Node {
             filtered: vec![true; schema.columns().len()],
             kernel: bloomrf_kernels::Kernel::from_env()
                 .expect("BLOOMRF_KERNEL names a set of this CPU"),
+            // Nodes of two queues may store keys exactly, too few for the larger batches.
+            exact_keys_max: if queues == 2 { 400 } else { 0 },
         };
         let config = IngestConfig {
             cluster: CLUSTER,

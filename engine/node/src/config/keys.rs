@@ -138,6 +138,14 @@ pub(super) const KEYS: &[Key] = &[
         show: |c| c.max_kib_per_column.to_string(),
     },
     Key {
+        name: "exact_keys",
+        env: "BLOOMRF_EXACT_KEYS",
+        unit: "keys per column, open batch and queue",
+        limit: "0..=16777216; kept to be stored exactly where that takes no more than a filter",
+        apply: |c, v, _| set(&mut c.exact_keys, value::number(v, 0..=1 << 24)),
+        show: |c| c.exact_keys.to_string(),
+    },
+    Key {
         name: "data_dir",
         env: "FERMIHDI_BLOOMRF_DATA_DIR",
         unit: "folder",

@@ -57,6 +57,9 @@ pub struct Config {
     pub max_probes: u32,
     /// `FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN`.
     pub max_kib_per_column: u32,
+    /// `BLOOMRF_EXACT_KEYS`: keys that a column keeps while its batch is open, to store them exactly
+    /// at close where that takes no more than a filter; 0: never.
+    pub exact_keys: usize,
     /// `FERMIHDI_BLOOMRF_DATA_DIR`.
     pub data_dir: PathBuf,
     /// Lookup budget inside the node, microseconds.
@@ -107,6 +110,7 @@ impl Default for Config {
             levels: 4,
             max_probes: 256,
             max_kib_per_column: 1_024,
+            exact_keys: 1 << 17,
             data_dir: PathBuf::from("/var/lib/fermihdi/bloomrf"),
             lookup_budget_us: 10_000,
             kernel: Kernel::best(),

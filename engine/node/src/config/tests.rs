@@ -109,6 +109,7 @@ fn every_bound_is_checked_at_its_edges() {
         ("FERMIHDI_BLOOMRF_LEVELS", &["1", "8"], &["0", "9"]),
         ("FERMIHDI_BLOOMRF_MAX_PROBES", &["1", "65536"], &["0", "65537"]),
         ("FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN", &["1", "65536"], &["0", "65537"]),
+        ("BLOOMRF_EXACT_KEYS", &["0", "16777216"], &["-1", "16777217"]),
         ("FERMIHDI_BLOOMRF_DATA_DIR", &["/x"], &["", " "]),
         ("BLOOMRF_LOOKUP_BUDGET_US", &["100", "1000000"], &["99", "1000001"]),
         ("BLOOMRF_KERNEL", &["auto", "scalar"], &["", "sse9", "AVX2"]),

@@ -66,6 +66,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         filtered: vec![true; schema.columns().len()],
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
+        exact_keys_max: 0,
     };
     let queue = Queue::new(IngestConfig {
         cluster: ClusterId(1),

@@ -91,6 +91,7 @@ fn ingest_config(shared: &Shared, seed: u64) -> IngestConfig {
         seed,
         filtered: config.filtered_columns(),
         kernel: config.kernel,
+        exact_keys_max: config.exact_keys,
     };
     IngestConfig {
         cluster: config.cluster,

@@ -39,6 +39,7 @@ fn policy(levels: u32) -> FilterPolicy {
         filtered: vec![true; 11],
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
+        exact_keys_max: 0,
     }
 }
 
@@ -80,6 +81,7 @@ fn may_hold(filter: &Filter, key: CellKey<'_>) -> bool {
         (Filter::Near16 { base, offsets }, CellKey::Narrow(k)) => {
             k.checked_sub(*base).is_some_and(|o| offsets.holds(o))
         }
+        (Filter::Exact(keys), CellKey::Narrow(k)) => keys.any(k, k),
         (Filter::BloomRf { layers, hashed, top }, CellKey::Narrow(k)) => {
             let mut plan = RangePlan::default();
             plan.build(layers, k, k, 256);
@@ -165,6 +167,57 @@ fn merged_shares_equal_one_build_even_when_sizes_differ() {
                 let mut fresh = OpenColumn::new(column, *left.shape());
                 fresh.insert_rows(column, &rows, schema.record_bytes());
                 assert!(*left == fresh, "{} {levels} {ours} {theirs}", column.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_are_stored_exactly_where_they_take_no_more_than_a_filter() {
+    let mut chance = Splitmix::from_env(3);
+    let text = r#"{"name": "kinds", "version": 1, "columns": [
+        {"name": "ts", "type": "timestamp(ns)"}, {"name": "ip", "type": "ipv4"},
+        {"name": "id", "type": "u64"}, {"name": "few", "type": "mac"}]}"#;
+    let schema = Schema::from_json(text).unwrap();
+    let policy = FilterPolicy { exact_keys_max: 10_000, ..policy(4) };
+    let plain = FilterPolicy { exact_keys_max: 0, ..policy.clone() };
+    let few: Vec<u64> = (0..5).map(|_| chance.next() >> 16).collect();
+    let mut rows = Vec::new();
+    for i in 0..8_000u64 {
+        rows.extend((1_700_000_000_000_000_000 + i * 900 + chance.next() % 900).to_le_bytes());
+        rows.extend((0x0A00_0000 | chance.next() as u32 % 3_000).to_be_bytes());
+        rows.extend(chance.next().to_le_bytes());
+        rows.extend(&few[(chance.next() % 5) as usize].to_be_bytes()[2..]);
+    }
+    let cut = 3_000 * schema.record_bytes();
+    for (ordinal, (column, exact)) in
+        schema.columns().iter().zip([true, true, false, true]).enumerate()
+    {
+        let share = |policy: &FilterPolicy, rows: &[u8]| {
+            let shape = policy.open_shape(ordinal, column, 8_000);
+            let mut open = OpenColumn::reserve(column, shape, policy, None);
+            open.insert_rows(column, rows, schema.record_bytes());
+            open
+        };
+        let seal = |policy: &FilterPolicy| {
+            let (mut a, mut b) = (share(policy, &rows[..cut]), share(policy, &rows[cut..]));
+            OpenColumn::seal_shares(&mut [&mut a, &mut b], policy, 8_000)
+        };
+        let (sealed, without) = (seal(&policy), seal(&plain));
+        assert_eq!(matches!(sealed.filter, Filter::Exact(_)), exact, "{}", column.name());
+        assert!(sealed.filter.bytes() <= without.filter.bytes());
+        check_against_set(column, &sealed, &rows, schema.record_bytes());
+        if exact {
+            assert_eq!(sealed.filter.fpr(), 0.0);
+            for _ in 0..1_000 {
+                let CellKey::Narrow(key) = column.key(&rows) else { panic!("a narrow key") };
+                let near = key.wrapping_add(chance.next() % 100_000);
+                let held = rows
+                    .chunks_exact(schema.record_bytes())
+                    .any(|record| column.key(record) == CellKey::Narrow(near));
+                if near >> 48 == key >> 48 {
+                    assert_eq!(may_hold(&sealed.filter, CellKey::Narrow(near)), held);
+                }
             }
         }
     }

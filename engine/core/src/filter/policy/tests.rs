@@ -11,6 +11,7 @@ fn policy(levels: u32, max_kib: u32) -> FilterPolicy {
         filtered: vec![true; 256],
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
+        exact_keys_max: 0,
     }
 }
 
