@@ -125,15 +125,6 @@ impl Kernel {
         }
     }
 
-    /// The proof of AVX-512 with VBMI and GFNI, where the set stands for that.
-    #[must_use]
-    pub fn avx512_vbmi(self) -> Option<Avx512Vbmi> {
-        match self {
-            Kernel::Avx512Vbmi(token) => Some(token),
-            _ => None,
-        }
-    }
-
     /// Name, as [`Kernel::named`] takes it (the set with VBMI is `avx512`).
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -17,7 +17,8 @@ use crate::token::Avx2;
 /// Records of a step.
 const STEP: usize = 4;
 
-/// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on.
+/// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on, which are
+/// reserved.
 pub(crate) fn append(token: Avx2, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     let _ = token;
     // SAFETY: the token proves the features.
@@ -27,27 +28,42 @@ pub(crate) fn append(token: Avx2, gather: &Gather, rows: &[u8], chunk: &mut KeyC
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn append_blocks(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     let stride = gather.record_bytes();
+    let total = chunk.appended();
     let (columns, words) = chunk.parts_mut();
-    for (i, block) in rows.chunks(RowWords::ROWS * stride).enumerate() {
-        let count = block.len() / stride;
+    for i in 0..total.div_ceil(RowWords::ROWS) {
+        let count = RowWords::ROWS.min(total - i * RowWords::ROWS);
         for window in gather.windows() {
             for first in (0..count).step_by(STEP) {
                 // The bytes behind the block are rows too: only the last ones are cut short.
                 let from = (i * RowWords::ROWS + first) * stride + window.offset;
-                put_words(&rows[from..], stride, window.words, words, first / STEP);
+                let present = STEP.min(count - first);
+                put_words(&rows[from..], stride, present, window.words, words, first / STEP);
             }
             put_fields(window, words, count, columns, at + i * RowWords::ROWS);
         }
     }
 }
 
-/// Transposes the windows at the starts of `bytes`, `bytes[stride..]` and so on, and stores the
-/// words of the set `needed` as half group `step`. Rows that are not there read as zeros.
+/// Transposes the windows at the starts of `bytes`, `bytes[stride..]` and so on, `present` of them,
+/// and stores the words of the set `needed` as half group `step`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-fn put_words(bytes: &[u8], stride: usize, needed: u8, words: &mut RowWords, step: usize) {
+fn put_words(
+    bytes: &[u8],
+    stride: usize,
+    present: usize,
+    needed: u8,
+    words: &mut RowWords,
+    step: usize,
+) {
     if bytes.len() >= (STEP - 1) * stride + 64 {
         let row = |j: usize| bytes[j * stride..].first_chunk::<64>().unwrap_or(&[0; 64]);
+        transpose_rows([row(0), row(1), row(2), row(3)], needed, words, step);
+    } else if bytes.len() >= (present - 1) * stride + 64 {
+        let row = |j: usize| {
+            let rest = bytes.get(j * stride..).unwrap_or(&[]);
+            rest.first_chunk::<64>().unwrap_or(&[0; 64])
+        };
         transpose_rows([row(0), row(1), row(2), row(3)], needed, words, step);
     } else {
         let mut copies = [[0; 64]; STEP];

@@ -25,6 +25,30 @@ pub(crate) fn load_prefix(bytes: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
 }
 
+/// The 64 bytes at the starts of `bytes`, `bytes[stride..]` and so on up to the eighth; `None`
+/// where the eighth reaches past the end. One check for the eight loads.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load8_windows(bytes: &[u8], stride: usize) -> Option<[__m512i; 8]> {
+    let last = stride.checked_mul(7)?;
+    if bytes.len() < last.checked_add(64)? {
+        return None;
+    }
+    let start = bytes.as_ptr();
+    // SAFETY: `at` is at most the last window's start, which has 64 bytes behind it.
+    let load = |at: usize| unsafe { _mm512_loadu_si512(start.add(at).cast()) };
+    Some([
+        load(0),
+        load(stride),
+        load(2 * stride),
+        load(3 * stride),
+        load(4 * stride),
+        load(5 * stride),
+        load(6 * stride),
+        load(last),
+    ])
+}
+
 /// 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -7,37 +7,29 @@
 
 use std::arch::x86_64::{__m512i, _mm512_setzero_si512};
 
-use super::columns_lanes::{load_prefix, load64};
+use super::columns_lanes::{load_prefix, load8_windows, load64};
 use super::digest::{accumulate, finished, scramble};
 use super::gather_fields::put_fields;
-use super::gather_permute;
 use super::gather_transpose::put_words;
 use super::lanes::load8;
-use crate::columns::{Columns, Gather, KeyChunk, RowWords, Window};
+use crate::columns::{Gather, KeyChunk, RowWords};
 use crate::digest::{KEYS, SHORT_BYTES_MAX, START};
-use crate::token::{Avx512, Avx512Vbmi};
+use crate::token::Avx512;
 
 /// Records of a step.
 const STEP: usize = 8;
 
-/// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on.
-pub(crate) fn append(
-    token: Avx512,
-    permute: Option<Avx512Vbmi>,
-    gather: &Gather,
-    rows: &[u8],
-    chunk: &mut KeyChunk,
-    at: usize,
-) {
+/// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on, which are
+/// reserved.
+pub(crate) fn append(token: Avx512, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     let _ = token;
     // SAFETY: the token proves the features.
-    unsafe { append_blocks(permute, gather, rows, chunk, at) }
+    unsafe { append_blocks(gather, rows, chunk, at) }
 }
 
 /// The same of records of 64 bytes, more than [`SHORT_BYTES_MAX`] bytes of them, and the digest.
 pub(crate) fn append_digest(
     token: Avx512,
-    permute: Option<Avx512Vbmi>,
     gather: &Gather,
     records: &[[u8; 64]],
     chunk: &mut KeyChunk,
@@ -46,21 +38,16 @@ pub(crate) fn append_digest(
     assert!(records.as_flattened().len() > SHORT_BYTES_MAX, "a frame for the short path");
     let _ = token;
     // SAFETY: the token proves the features.
-    unsafe { append_fused(permute, gather, records, chunk, at) }
+    unsafe { append_fused(gather, records, chunk, at) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn append_blocks(
-    permute: Option<Avx512Vbmi>,
-    gather: &Gather,
-    rows: &[u8],
-    chunk: &mut KeyChunk,
-    at: usize,
-) {
+fn append_blocks(gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     let stride = gather.record_bytes();
+    let total = chunk.appended();
     let (columns, words) = chunk.parts_mut();
-    for (i, block) in rows.chunks(RowWords::ROWS * stride).enumerate() {
-        let count = block.len() / stride;
+    for i in 0..total.div_ceil(RowWords::ROWS) {
+        let count = RowWords::ROWS.min(total - i * RowWords::ROWS);
         for window in gather.windows() {
             for first in (0..count).step_by(STEP) {
                 // The bytes behind the block are rows too: only the last ones are cut short.
@@ -68,25 +55,8 @@ fn append_blocks(
                 let lanes = load_step(&rows[from..], stride, STEP.min(count - first));
                 put_words(lanes, window.words, words, first / STEP);
             }
-            put(permute, window, words, count, columns, at + i * RowWords::ROWS);
+            put_fields(window, words, count, columns, at + i * RowWords::ROWS);
         }
-    }
-}
-
-/// Keys and null bits of up to 64 rows, from their words to row `at` of the columns.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn put(
-    permute: Option<Avx512Vbmi>,
-    window: &Window,
-    words: &RowWords,
-    rows: usize,
-    columns: &mut Columns,
-    at: usize,
-) {
-    match permute {
-        Some(token) => gather_permute::put_fields(token, window, words, rows, columns, at),
-        None => put_fields(window, words, rows, columns, at),
     }
 }
 
@@ -94,6 +64,11 @@ fn put(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn load_step(bytes: &[u8], stride: usize, count: usize) -> [__m512i; STEP] {
+    if count == STEP
+        && let Some(lanes) = load8_windows(bytes, stride)
+    {
+        return lanes;
+    }
     // No load of what is not there, not even a masked one: it would be slow.
     let lane = |j: usize| match bytes.get(j * stride..) {
         Some(rest) if j < count => match rest.first_chunk() {
@@ -106,13 +81,7 @@ fn load_step(bytes: &[u8], stride: usize, count: usize) -> [__m512i; STEP] {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn append_fused(
-    permute: Option<Avx512Vbmi>,
-    gather: &Gather,
-    records: &[[u8; 64]],
-    chunk: &mut KeyChunk,
-    at: usize,
-) -> u128 {
+fn append_fused(gather: &Gather, records: &[[u8; 64]], chunk: &mut KeyChunk, at: usize) -> u128 {
     let mut sums = load8(&START);
     let (columns, words) = chunk.parts_mut();
     // Records of 64 bytes have one window, or none where they have no fields.
@@ -133,7 +102,7 @@ fn append_fused(
             put_words(lanes, needed, words, steps.len());
         }
         if let Some(window) = window {
-            put(permute, window, words, block.len(), columns, at + i * RowWords::ROWS);
+            put_fields(window, words, block.len(), columns, at + i * RowWords::ROWS);
         }
     }
     finished(sums, records.as_flattened().len())

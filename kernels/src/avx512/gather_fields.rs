@@ -33,13 +33,7 @@ pub(super) fn put_fields(
 /// Keys of one field.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-pub(super) fn put_cell(
-    cell: &Cell,
-    words: &RowWords,
-    rows: usize,
-    columns: &mut Columns,
-    at: usize,
-) {
+fn put_cell(cell: &Cell, words: &RowWords, rows: usize, columns: &mut Columns, at: usize) {
     let groups = rows.div_ceil(8);
     let words = (&words.0[cell.word][..groups], &words.0[cell.next()][..groups]);
     match cell.change {
@@ -61,13 +55,7 @@ pub(super) fn put_cell(
 /// Null bits of all fields.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-pub(super) fn put_nulls(
-    window: &Window,
-    words: &RowWords,
-    rows: usize,
-    columns: &mut Columns,
-    at: usize,
-) {
+fn put_nulls(window: &Window, words: &RowWords, rows: usize, columns: &mut Columns, at: usize) {
     for null in &window.nulls {
         let bits = null_bits(null, &words.0[null.word][..rows.div_ceil(8)]);
         columns.put_nulls(null.field, at, bits, rows);

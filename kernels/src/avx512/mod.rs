@@ -13,7 +13,6 @@ mod columns_valid;
 pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;
-mod gather_permute;
 mod gather_transpose;
 mod hash;
 pub(crate) mod lanes;

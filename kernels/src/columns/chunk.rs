@@ -151,6 +151,11 @@ impl KeyChunk {
         self.rows
     }
 
+    /// Rows reserved and not committed.
+    pub(crate) fn appended(&self) -> usize {
+        self.appended
+    }
+
     /// The columns, and room for the kernel's work in between.
     pub(crate) fn parts_mut(&mut self) -> (&mut Columns, &mut RowWords) {
         (&mut self.columns, &mut self.words)
@@ -191,12 +196,6 @@ impl<T: Copy + Default> Staggered<T> {
     #[inline]
     pub(crate) fn tail_mut(&mut self, at: usize) -> &mut [T] {
         &mut self.keys[self.start + at..]
-    }
-
-    /// The first `steps` sixteens of keys from row `at` on.
-    #[inline]
-    pub(crate) fn sixteens_mut(&mut self, at: usize, steps: usize) -> &mut [[T; 16]] {
-        &mut self.tail_mut(at).as_chunks_mut().0[..steps]
     }
 
     /// The keys from row `at` on in eights; the last row lies in the last eight at the latest.

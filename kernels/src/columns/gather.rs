@@ -65,10 +65,10 @@ impl Gather {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(token) => avx2::gather::append(token, self, rows, chunk, at),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(token) => avx512::gather::append(token, None, self, rows, chunk, at),
+            Kernel::Avx512(token) => avx512::gather::append(token, self, rows, chunk, at),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512Vbmi(token) => {
-                avx512::gather::append(token.avx512(), Some(token), self, rows, chunk, at);
+                avx512::gather::append(token.avx512(), self, rows, chunk, at);
             }
             _ => scalar::gather::append(self, rows, chunk, at),
         }
@@ -88,14 +88,7 @@ impl Gather {
             && rows.len() > digest::SHORT_BYTES_MAX
         {
             let (at, _) = self.reserve(rows, chunk);
-            return avx512::gather::append_digest(
-                token,
-                kernel.avx512_vbmi(),
-                self,
-                records,
-                chunk,
-                at,
-            );
+            return avx512::gather::append_digest(token, self, records, chunk, at);
         }
         let digest = digest::xxh3_128(kernel, rows);
         self.append(kernel, rows, chunk);

@@ -37,12 +37,6 @@ pub(crate) struct Cell {
     /// Shuffles of 16-byte lanes that leave the number in each of the lane's two words: of the
     /// field's word and of the next, to be ORed.
     pub(crate) picks: [[u8; 16]; 2],
-    /// A shuffle of two registers that leaves the keys, as wide as they are, of eight rows side
-    /// by side: out of the field's word and the next where it straddles them, else out of the
-    /// words of sixteen rows (for keys of up to four bytes).
-    pub(crate) permute: [u8; 64],
-    /// Bit `i`: byte `i` of [`Cell::permute`] counts; the others are zero.
-    pub(crate) filled: u64,
 }
 
 /// What turns the number into its key, on 64-bit lanes.
@@ -96,11 +90,7 @@ impl Window {
         let at = field.offset - self.offset;
         let (word, shift) = (at / 8, at % 8);
         let straddles = shift + field.width > 8;
-        let key_bytes = field.width.next_power_of_two();
-        let rows = if straddles { 8 } else { 16.min(64 / key_bytes) };
         let mut picks = [[NONE; 16]; 2];
-        let mut permute = [0; 64];
-        let mut filled = 0;
         for i in 0..field.width {
             let from = match field.order {
                 Order::Little => shift + i,
@@ -109,11 +99,6 @@ impl Window {
             let pick = &mut picks[from / 8];
             pick[i] = (from % 8) as u8;
             pick[8 + i] = (from % 8) as u8 + 8;
-            for row in 0..rows {
-                let table = if straddles { from / 8 } else { row / 8 };
-                permute[row * key_bytes + i] = (64 * table + row % 8 * 8 + from % 8) as u8;
-                filled |= 1 << (row * key_bytes + i);
-            }
         }
         let bits = 8 * field.width as u32;
         let sign = 1 << (bits - 1);
@@ -124,7 +109,7 @@ impl Window {
             Map::Float => Change::Float { sign, all: u64::MAX >> (64 - bits) },
         };
         self.words |= if straddles { 0b11 } else { 0b1 } << word;
-        self.cells.push(Cell { field: number, word, straddles, change, picks, permute, filled });
+        self.cells.push(Cell { field: number, word, straddles, change, picks });
     }
 
     fn add_null(&mut self, number: usize, field: &Field) {

@@ -59,11 +59,11 @@ struct Cells<'a> {
 impl Cells<'_> {
     #[inline]
     fn put<const W: usize, T: Key>(&self, keys: &mut [T], key: impl Fn([u8; W]) -> u64) {
-        let mut rest = self.rows;
-        for slot in keys {
-            let Some(cell) = rest.first_chunk() else { break };
-            *slot = T::narrow(key(*cell));
-            rest = rest.get(self.stride..).unwrap_or(&[]);
+        let cells = self.rows.windows(W).step_by(self.stride);
+        for (slot, cell) in keys.iter_mut().zip(cells) {
+            if let Some(cell) = cell.first_chunk() {
+                *slot = T::narrow(key(*cell));
+            }
         }
     }
 }
