@@ -2,7 +2,9 @@
 //! octave, folds against fresh filters, the model against measurement.
 
 mod advisor;
+mod blocked_golden;
 mod blocked_kernels;
+mod blocked_rates;
 mod bloomrf_golden;
 mod bloomrf_insert;
 mod bloomrf_lookup;
