@@ -85,7 +85,7 @@ impl SealLoop {
             }
             let acted = self.act();
             let waiting = self.flush_commands();
-            if !busy && !acted {
+            if !busy && !acted && !self.tend_store() {
                 std::thread::park_timeout(self.sleep(waiting));
             }
         }
@@ -173,6 +173,16 @@ impl SealLoop {
         }
         // Fails only when the control thread has ended, and the node with it.
         let _ = self.offers.blocking_send(offer);
+    }
+
+    /// Slices or splits groups for a millisecond at most; false where there is nothing to do.
+    fn tend_store(&self) -> bool {
+        let more = self.shared.store().step();
+        if more {
+            // Verdicts wait for the store's lock meanwhile.
+            std::thread::yield_now();
+        }
+        more
     }
 
     fn sleep(&self, waiting: bool) -> Duration {

@@ -31,6 +31,11 @@ pub(super) struct Mirror {
     rejected: IntCounter,
     evicted: IntCounter,
     bytes: IntGauge,
+    plain_bytes: IntGauge,
+    sliced_bytes: IntGauge,
+    dead_bytes: IntGauge,
+    groups: IntGauge,
+    sliced_batches: IntGauge,
     arena_bytes_limit: IntGauge,
     frames_in: IntCounter,
     frames_data: IntCounter,
@@ -54,6 +59,11 @@ impl Mirror {
             rejected: counter("filters_rejected", "Batches whose filters the SCC refused.")?,
             evicted: counter("filters_evicted", "Batches whose filters were evicted.")?,
             bytes: gauge("filters_bytes", "Bytes of filters held, dead slots included.")?,
+            plain_bytes: gauge("store_plain_bytes", "Bytes of filters by themselves.")?,
+            sliced_bytes: gauge("store_sliced_bytes", "Bytes of bit-sliced groups.")?,
+            dead_bytes: gauge("store_dead_bytes", "Bytes of groups whose batches have left.")?,
+            groups: gauge("store_groups", "Bit-sliced groups: columns of 64 batches.")?,
+            sliced_batches: gauge("store_sliced_batches", "Batches held in such groups.")?,
             arena_bytes_limit: gauge("arena_bytes_limit", "Bytes of filters allowed.")?,
             frames_in: counter(
                 "frames_in",
@@ -86,6 +96,11 @@ impl Mirror {
         set(&self.verified, store.verified);
         set(&self.pending, store.pending);
         set(&self.bytes, store.bytes);
+        set(&self.plain_bytes, store.plain_bytes);
+        set(&self.sliced_bytes, store.sliced_bytes);
+        set(&self.dead_bytes, store.dead_bytes);
+        set(&self.groups, store.groups);
+        set(&self.sliced_batches, store.sliced_batches);
         set(&self.arena_bytes_limit, *arena_bytes as u64);
         advance(&self.rejected, store.rejected);
         advance(&self.evicted, store.evicted);

@@ -7,6 +7,7 @@ mod lookup;
 mod mirror;
 mod seal;
 
+use bloomrf_kernels::arena::PageMode;
 use mirror::Mirror;
 use prometheus::core::Collector;
 use prometheus::{Opts, Registry, TextEncoder};
@@ -18,6 +19,7 @@ pub(crate) use seal::{SealMetrics, incomplete_label};
 /// All metrics of one node. Every node has its own registry: several may live in one process.
 pub(crate) struct Metrics {
     registry: Registry,
+    arena_page_bytes: prometheus::IntGauge,
     mirror: Mirror,
     /// Counted by the responders.
     pub(crate) lookup: LookupMetrics,
@@ -30,10 +32,23 @@ impl Metrics {
     pub(crate) fn new() -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let register = Register { registry: &registry };
+        let arena_page_bytes = register.gauge(
+            "arena_page_bytes",
+            "Bytes of a page of the arena: 2 MiB where it is of huge pages.",
+        )?;
         let mirror = Mirror::new(&register)?;
         let lookup = LookupMetrics::new(&register)?;
         let seal = SealMetrics::new(&register)?;
-        Ok(Metrics { registry, mirror, lookup, seal })
+        Ok(Metrics { registry, arena_page_bytes, mirror, lookup, seal })
+    }
+
+    /// Notes which pages the arena is made of.
+    pub(crate) fn arena(&self, pages: PageMode) {
+        let bytes = match pages {
+            PageMode::Huge2M | PageMode::Transparent => 2 << 20,
+            PageMode::Small => rustix::param::page_size() as i64,
+        };
+        self.arena_page_bytes.set(bytes);
     }
 
     /// The text that `/metrics` answers, with the numbers of this moment.

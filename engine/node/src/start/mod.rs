@@ -15,6 +15,7 @@ use bloomrf_engine::limits::FRAMES_PER_BATCH_MAX;
 use bloomrf_engine::seal::{Sealer, SealerConfig};
 use bloomrf_engine::store::{Store, StoreConfig};
 use bloomrf_kernels::SizeClasses;
+use bloomrf_kernels::arena::{Arena, ArenaConfig};
 use bloomrf_kernels::params::Budget;
 use bloomrf_netio::link::udp::UdpLink;
 use bloomrf_netio::{Link, Waker};
@@ -38,10 +39,13 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
     let Sockets { links, lookup_udp, lookup_tcp, http, ports } = Sockets::bind(&config)?;
     let metrics =
         Metrics::new().map_err(|e| StartError::Setup { what: "metrics", reason: e.to_string() })?;
-    let store = Store::new(StoreConfig {
-        retain_batches: config.retain_batches,
-        arena_bytes: config.arena_bytes,
-    });
+    let arena = map_arena(&config)?;
+    metrics.arena(arena.pages());
+    let store = Store::on(
+        StoreConfig { retain_batches: config.retain_batches, arena_bytes: config.arena_bytes },
+        config.kernel,
+        Some(arena),
+    );
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     links.iter().for_each(log_link);
     let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
@@ -73,6 +77,18 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
     shared.ready.store(true, Ordering::Release);
     log_start(&shared, &ports);
     Ok(Node { ports, shared, threads })
+}
+
+/// The memory of groups, on the best pages there are.
+fn map_arena(config: &Config) -> Result<Arena, StartError> {
+    let bytes = config.arena_bytes;
+    let arena = Arena::new(ArenaConfig::new(bytes)).map_err(|e| StartError::Setup {
+        what: "arena (FERMIHDI_SEASTAR_MEMORY)",
+        reason: format!("{bytes} B of address space: {e}"),
+    })?;
+    let pages = arena.pages().name();
+    tracing::info!(bytes, pages, "arena mapped");
+    Ok(arena)
 }
 
 fn open_seed(config: &Config) -> Result<u64, StartError> {

@@ -3,6 +3,7 @@
 
 mod deploy;
 mod faults;
+mod groups;
 mod http;
 mod logs;
 mod lookup;

@@ -85,20 +85,23 @@ impl Store {
         self.work_bytes = 0;
     }
 
-    fn next_work(&self) -> Option<Work> {
+    fn next_work(&mut self) -> Option<Work> {
         if self.is_stuck {
             return None;
         }
         if let Some(number) = self.in_the_way() {
             return Some(Work::Split(SplitChunk::new(number)));
         }
-        let is_ready = |entry: &&super::Entry| {
-            !entry.is_settled
-                && entry.chunk.is_full()
-                && entry.plain_bytes() <= self.chunk_bytes_max()
-        };
-        let entry = self.chunks.iter().rev().find(is_ready)?;
-        Some(Work::Slice(SliceChunk::new(entry.number)))
+        let bytes_max = self.chunk_bytes_max();
+        for entry in self.chunks.iter_mut().rev() {
+            if !entry.is_settled && entry.chunk.is_full() {
+                if entry.plain_bytes() <= bytes_max {
+                    return Some(Work::Slice(SliceChunk::new(entry.number)));
+                }
+                entry.is_settled = true;
+            }
+        }
+        None
     }
 
     fn slice(&mut self, work: &mut SliceChunk) -> Progress {

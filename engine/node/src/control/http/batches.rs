@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use bloomrf_engine::filter::{FilterKind, SealedColumn};
+use bloomrf_engine::filter::{Filter, FilterKind, SealedColumn};
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::seal::SealedBatch;
 use bloomrf_engine::store::BatchState;
@@ -61,6 +61,11 @@ pub(super) async fn list(
         "rejected": stats.rejected,
         "evicted": stats.evicted,
         "bytes": stats.bytes,
+        "bytes_plain": stats.plain_bytes,
+        "bytes_sliced": stats.sliced_bytes,
+        "bytes_dead": stats.dead_bytes,
+        "groups": stats.groups,
+        "sliced": stats.sliced_batches,
         "bytes_limit": shared.config.arena_bytes,
         "batches": batches,
         "next": next,
@@ -90,6 +95,7 @@ fn describe_column(name: &str, column: &SealedColumn) -> Value {
         "name": name,
         "kind": kind_label(column.filter.kind()),
         "bytes": column.filter.bytes(),
+        "sliced": matches!(column.filter, Filter::Sliced(_)),
         "fill": column.filter.fill(),
         "fpr": column.filter.fpr(),
         "has_value": column.flags.has_value,
