@@ -107,7 +107,6 @@ fn cpu(folder: &Path, name: String) -> Result<Cpu, String> {
 }
 
 fn parse(date: &str, csv: &str, text: String) -> Result<Record, String> {
-    let fields = |line: &str| line.split(',').map(|f| f.trim().to_owned()).collect::<Vec<_>>();
     let mut lines = csv.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty());
     let header = fields(lines.next().ok_or_else(|| format!("{date}: an empty record"))?);
     let rows: Vec<_> = lines.map(fields).collect();
@@ -119,6 +118,20 @@ fn parse(date: &str, csv: &str, text: String) -> Result<Record, String> {
         ));
     }
     Ok(Record { date: date.to_owned(), text, header, rows })
+}
+
+/// The fields of a line; one in quotes may hold commas.
+fn fields(line: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => all.push(String::new()),
+            _ => all.last_mut().into_iter().for_each(|field| field.push(c)),
+        }
+    }
+    all.into_iter().map(|field| field.trim().to_owned()).collect()
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, String> {
@@ -150,9 +163,10 @@ mod tests {
         assert_eq!((record.rows()[0].quiet, record.rows()[0].median), (1.5, 2.0));
         assert_eq!(record.note("command"), Some("x y"));
         assert_eq!(record.lscpu("L2 cache"), Some("2 MiB"));
-        let foreign = parse("2026-02-01", "stage,ns\na,1\n", String::new()).expect("a record");
+        let csv = "stage,ns\n\"a, b\",1\n";
+        let foreign = parse("2026-02-01", csv, String::new()).expect("a record");
         assert!(foreign.rows().is_empty());
-        assert_eq!(foreign.rows, [["a", "1"]]);
+        assert_eq!(foreign.rows, [["a, b", "1"]]);
     }
 
     #[test]
