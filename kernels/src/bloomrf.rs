@@ -93,6 +93,8 @@ pub fn insert_many_ordered(
     keys: &[u64],
 ) {
     assert_filter(layers, hashed, top, keys.is_empty());
+    // Read by the vector kernels only.
+    let _ = order;
     match if addressable(hashed) { kernel } else { Kernel::Scalar } {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(token) => {
@@ -123,6 +125,8 @@ pub fn insert_many_u32_ordered(
     keys: &[u32],
 ) {
     assert_filter(layers, hashed, top, keys.is_empty());
+    // Read by the vector kernels only.
+    let _ = order;
     match if addressable(hashed) { kernel } else { Kernel::Scalar } {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(token) => {

@@ -70,14 +70,13 @@ pub fn ones(kernel: Kernel, words: &[u64]) -> u64 {
 /// # Panics
 /// Unless `factor` divides the length.
 pub fn fold(kernel: Kernel, words: &mut Vec<u64>, factor: usize) {
-    let len = words.len();
     match kernel {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(_) | Kernel::Avx512(_) | Kernel::Avx512Vbmi(_)
-            if factor > 1 && factor <= blocks::BLOCK && len.is_multiple_of(factor) =>
+            if (2..=blocks::BLOCK).contains(&factor) && words.len().is_multiple_of(factor) =>
         {
             blocks::fold(words, factor, |block, factor| fold_block(kernel, block, factor));
-            words.truncate(len / factor);
+            words.truncate(words.len() / factor);
         }
         _ => scalar::words::fold(words, factor),
     }

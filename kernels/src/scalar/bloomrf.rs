@@ -139,11 +139,13 @@ pub fn range(
 
 /// Ranges whose search is known at a glance to be allowed: in order, in the domain, and too
 /// narrow to pass the budget.
+#[cfg(target_arch = "x86_64")]
 pub(crate) struct Within {
     key_max: u64,
     span_max: Option<u64>,
 }
 
+#[cfg(target_arch = "x86_64")]
 impl Within {
     pub(crate) fn new(layers: &Layers, probes_max: u32) -> Self {
         let span_max = match layers.hashed() {

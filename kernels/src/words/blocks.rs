@@ -95,6 +95,7 @@ fn merge_fold_far(
 
 /// Folds `words` in place by `factor` words, a block at a time; the caller cuts off the rest.
 /// `factor` divides the length and is at most [`BLOCK`].
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn fold(words: &mut [u64], factor: usize, fold: impl Fn(&mut [u64], usize)) {
     let step = BLOCK / factor * factor;
     let mut target = 0;
