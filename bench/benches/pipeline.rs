@@ -9,14 +9,14 @@ use std::time::Instant;
 
 use bloomrf_bench::flows::{self, CLUSTER, RECORD_BYTES};
 use bloomrf_engine::env::Clock;
-use bloomrf_engine::filter::FilterPolicy;
+use bloomrf_engine::filter::{FilterPolicy, OpenColumn};
 use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, Tuning};
 use bloomrf_engine::lookup::{Evaluator, LookupConfig};
 use bloomrf_engine::query::parse_where;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer, SealerConfig};
 use bloomrf_engine::store::{Store, StoreConfig, StoreReader};
-use bloomrf_engine::verify::{HashAlgorithm, frame_digest};
+use bloomrf_engine::verify::{BatchHash, HashAlgorithm, frame_digest};
 use bloomrf_engine::wire::frame::Frame;
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
 use bloomrf_engine::wire::stream::Verdict;
@@ -28,12 +28,24 @@ const BATCHES: u64 = 512;
 const BATCH_RECORDS: usize = 4_096;
 const ROUNDS: usize = 15;
 const QUESTION_ROUNDS: usize = 200;
+/// Batches of the archive.
+const ARCHIVE_BATCHES: u32 = 100_000;
 
 fn main() {
     println!("stage,variant,ns_min,ns_median");
     let schema = Arc::new(flows::schema());
-    ingest(&schema);
-    lookups(&schema);
+    // One of "ingest", "lookups" and "archive"; without a word the first two.
+    let is_asked = |part: &str| std::env::args().any(|arg| arg == part);
+    let all = !["ingest", "lookups", "archive"].into_iter().any(is_asked);
+    if all || is_asked("ingest") {
+        ingest(&schema);
+    }
+    if all || is_asked("lookups") {
+        lookups(&schema);
+    }
+    if is_asked("archive") {
+        archive();
+    }
 }
 
 /// Real time.
@@ -146,16 +158,17 @@ fn insert_rows(config: &IngestConfig, rows: &[u8]) -> u64 {
     let shapes = config.policy.open_shapes(&config.schema, RECORDS as u64);
     let mut sum = 0;
     for (column, shape) in config.schema.columns().iter().zip(shapes) {
-        let mut open = bloomrf_engine::filter::OpenColumn::new(column, shape);
+        let mut open = OpenColumn::new(column, shape);
         open.insert_rows(column, rows, RECORD_BYTES);
         sum += u64::from(open.shape().words);
     }
     sum
 }
 
+/// `{}` is another number of three digits each time.
 const QUESTIONS: &[(&str, &str)] = &[
-    ("point, uniform column", "counter = 4242424242{}"),
-    ("range of 1M, uniform column", "counter BETWEEN 1{}000000000 AND 1{}001000000"),
+    ("point, uniform column", "counter = 9223372036854{}758"),
+    ("range of 1M, uniform column", "counter BETWEEN 922337203{}0000000 AND 922337203{}1000000"),
     ("/24, address", "in_net(src_ip, '198.51.{}.0/24')"),
     ("port, exact", "src_port = 47{}"),
     ("AND of three", "dst_port = 445 AND proto = 6 AND in_net(dst_ip, '198.51.{}.0/24')"),
@@ -174,11 +187,55 @@ fn lookups(schema: &Arc<Schema>) {
         store.insert(Arc::from(node.seal())).expect("the arena holds all batches");
         store.judge(id, Verdict::Verified);
     }
-    ask("lookup of 512", schema, &store.reader(), BATCHES as u32);
+    ask("lookup of 512, plain", schema, &store.reader(), BATCHES as u32, QUESTIONS);
+    while store.step() {}
+    ask("lookup of 512", schema, &store.reader(), BATCHES as u32, QUESTIONS);
+}
+
+/// As many candidates as an archive has, of one column.
+fn archive() {
+    let text = r#"{"name": "ids", "version": 1, "columns": [{"name": "counter", "type": "u64"}]}"#;
+    let schema = Arc::new(Schema::from_json(text).expect("the schema is valid"));
+    let config = config(&schema, BATCH_RECORDS);
+    let shape = config.policy.open_shapes(&schema, BATCH_RECORDS as u64).remove(0);
+    let column = &schema.columns()[0];
+    let sealed: Vec<_> = (0..512)
+        .map(|seed| {
+            let rows: Vec<u8> = bloomrf_bench::uniform(seed, 64, BATCH_RECORDS)
+                .iter()
+                .flat_map(|key| key.to_le_bytes())
+                .collect();
+            let mut open = OpenColumn::new(column, shape);
+            open.insert_rows(column, &rows, 8);
+            Arc::new(open.seal(&config.policy, BATCH_RECORDS as u64))
+        })
+        .collect();
+    let retain_batches = ARCHIVE_BATCHES as usize + 64;
+    let mut store = Store::new(StoreConfig { retain_batches, arena_bytes: 6 << 30 });
+    for id in 1..=u64::from(ARCHIVE_BATCHES) {
+        store
+            .insert(Arc::new(SealedBatch {
+                batch: id,
+                records: BATCH_RECORDS as u64,
+                hash: BatchHash { algorithm: HashAlgorithm::Xxh3, digest: [0; 32] },
+                columns: vec![Arc::clone(&sealed[id as usize % sealed.len()])],
+            }))
+            .expect("the arena holds all batches");
+        store.judge(id, Verdict::Verified);
+        store.step();
+    }
+    while store.step() {}
+    ask("lookup of 100000", &schema, &store.reader(), ARCHIVE_BATCHES, &QUESTIONS[..2]);
 }
 
 /// The evaluation alone, per candidate; and the whole question, from bytes to bytes.
-fn ask(stage: &str, schema: &Arc<Schema>, reader: &StoreReader, candidates: u32) {
+fn ask(
+    stage: &str,
+    schema: &Arc<Schema>,
+    reader: &StoreReader,
+    candidates: u32,
+    questions: &[(&str, &str)],
+) {
     let clock = Wall(Instant::now());
     let mut evaluator = Evaluator::new(LookupConfig {
         cluster: CLUSTER,
@@ -188,13 +245,13 @@ fn ask(stage: &str, schema: &Arc<Schema>, reader: &StoreReader, candidates: u32)
         kernel: bloomrf_kernels::Kernel::from_env()
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
     });
-    let mut times = vec![(Vec::new(), Vec::new()); QUESTIONS.len()];
+    let mut times = vec![(Vec::new(), Vec::new()); questions.len()];
     let (mut bytes, mut answer) = (Vec::new(), Vec::new());
     for round in 0..QUESTION_ROUNDS {
-        for ((_, text), (alone, whole)) in QUESTIONS.iter().zip(&mut times) {
+        for ((_, text), (alone, whole)) in questions.iter().zip(&mut times) {
             // Every question asks for another value, of which nothing is in the caches yet.
             let [first, second] = [2 * round, 2 * round + 1].map(|value| {
-                request(schema, &text.replace("{}", &(value % 250).to_string()), candidates)
+                request(schema, &text.replace("{}", &(100 + value % 150).to_string()), candidates)
             });
             alone.push(timed(candidates as usize, || {
                 let reply = evaluator.answer(&first, &reader.load(), &clock);
@@ -211,7 +268,7 @@ fn ask(stage: &str, schema: &Arc<Schema>, reader: &StoreReader, candidates: u32)
             }));
         }
     }
-    for ((name, _), (alone, whole)) in QUESTIONS.iter().zip(times) {
+    for ((name, _), (alone, whole)) in questions.iter().zip(times) {
         print(stage, name, alone);
         print(&format!("{stage}, whole question"), name, whole);
     }
