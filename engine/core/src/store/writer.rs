@@ -311,8 +311,13 @@ impl Store {
         self.chunks.binary_search_by_key(&number, |entry| entry.number)
     }
 
+    /// Where in `held` a batch is: found by the index that readers see, which may still know of
+    /// batches that were taken out since.
     fn position(&self, batch: BatchId) -> Option<usize> {
-        self.held.iter().position(|held| held.batch.batch == batch)
+        let place = self.current.load().place(batch)?;
+        let number = self.chunks.get(place.chunk as usize)?.number;
+        let place = (number, place.slot as usize);
+        self.held.binary_search_by_key(&place, |held| (held.chunk, held.slot)).ok()
     }
 
     fn remember(&mut self, batch: BatchId, why: Absence) {
