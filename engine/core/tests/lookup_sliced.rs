@@ -98,11 +98,13 @@ fn sliced_chunks_answer_like_plain_ones_with_holes_and_dead_slots_on_every_kerne
     let (mut sliced, mut excluded, mut undecided) = (0, 0, 0);
     for round in 0..12u64 {
         let batches = if round % 3 == 0 { 1 + rng.below(600) } else { 60 + rng.below(90) };
-        // One set of shapes in a world: no filter is folded to join a group.
+        // Chunks of other seeds and kinds beside each other, and a few such batches in a chunk.
         let levels = if rng.one_in(5) { 1 } else { 4 };
         let (mut world, pools) = world_of(batches, &mut rng, |world, rng| {
-            world.policy.budget.levels = if rng.one_in(40) { 5 - levels } else { levels };
-            world.policy.seed = if rng.one_in(40) { 43 } else { 42 };
+            let chunk = world.rows.len() as u64 / 64;
+            let is_other = rng.one_in(40) || (round % 2 == 0 && chunk % 4 == 3);
+            world.policy.budget.levels = if is_other { 5 - levels } else { levels };
+            world.policy.seed = 42 + if rng.one_in(40) { 1 } else { chunk % 3 };
         });
         let dead = kill_some(&mut world, &mut rng);
         while world.store.step() {}
