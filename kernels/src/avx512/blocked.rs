@@ -135,12 +135,12 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
         let slot = g % AHEAD;
         if g >= AHEAD {
             let mut hits = [0; 8];
-            for i in 0..8 {
+            for (i, hit) in hits.iter_mut().enumerate() {
                 let (at, fields) = (ring.at[slot][i], ring.fields[slot][i]);
                 let bits = _mm512_rolv_epi64(all(1), lane_bits(fields));
                 // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
                 let block = unsafe { &*blocks.as_ptr().add(at as usize).cast() };
-                hits[i] = _mm512_test_epi64_mask(load8(block), bits);
+                *hit = _mm512_test_epi64_mask(load8(block), bits);
             }
             let hits = join(hits) | ring.outside[slot];
             let g = g - AHEAD;

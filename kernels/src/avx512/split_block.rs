@@ -101,11 +101,11 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
         let slot = g % AHEAD;
         if g >= AHEAD {
             let mut hits = [0; 8];
-            for i in 0..8 {
+            for (i, hit) in hits.iter_mut().enumerate() {
                 let bits = mask(ring.hashes[slot][i], salts);
                 // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
                 let block = unsafe { &*blocks.as_ptr().add(ring.at[slot][i] as usize).cast() };
-                hits[i] = _mm256_test_epi32_mask(load4(block), bits);
+                *hit = _mm256_test_epi32_mask(load4(block), bits);
             }
             let g = g - AHEAD;
             found[g / 8] |= u64::from(full_bytes(join(hits) | none)) << (8 * (g % 8));
