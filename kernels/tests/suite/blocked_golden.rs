@@ -11,7 +11,10 @@ fn keys() -> Vec<u64> {
 /// Words of a committed text: hexadecimal, a block in a line; `#` starts a comment.
 fn parsed(text: &str) -> Vec<u64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(str::split_whitespace).map(|w| u64::from_str_radix(w, 16).unwrap()).collect()
+    lines
+        .flat_map(str::split_whitespace)
+        .map(|w| u64::from_str_radix(w, 16).expect("hexadecimal"))
+        .collect()
 }
 
 fn printed(words: &[u64], block: usize) -> String {

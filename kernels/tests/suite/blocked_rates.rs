@@ -231,8 +231,11 @@ fn sizes_near_powers_of_two_and_primes_have_one_rate() {
     }
 }
 
-/// Keys as they come, by their number.
-const STRUCTURED: [(&str, fn(u64) -> u64); 12] = [
+/// A name, and a key by its number.
+type Keys = (&'static str, fn(u64) -> u64);
+
+/// Keys as they come.
+const STRUCTURED: [Keys; 12] = [
     ("sequential", |i| i),
     ("sequential, 32 bits", |i| i & 0xFFFF_FFFF),
     ("a /16 of IPv4", |i| 0x0A2D_0000 + i),
