@@ -16,7 +16,7 @@
 //!
 //! // Records of 6 bytes: a big-endian port and a signed little-endian number.
 //! let port = Field { offset: 0, width: 2, order: Order::Big, map: Map::Unsigned, null_bit: None };
-//! let delta = Field { offset: 2, width: 4, order: Order::Little, map: Map::Signed, null_bit: None };
+//! let delta = Field { offset: 2, width: 4, order: Order::Little, map: Map::Signed, ..port };
 //! let gather = Gather::new(6, &[port, delta])?;
 //! let mut chunk = KeyChunk::new(&gather, 4_096);
 //!

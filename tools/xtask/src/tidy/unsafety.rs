@@ -44,6 +44,13 @@ impl<'ast> Visit<'ast> for Finder {
         visit::visit_item_impl(self, item);
     }
 
+    /// What a macro expands to is not parsed: its words are looked at.
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        let tokens = item.mac.tokens.to_string();
+        self.found |=
+            tokens.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == "unsafe");
+    }
+
     fn visit_item_foreign_mod(&mut self, _: &'ast syn::ItemForeignMod) {
         self.found = true;
     }
@@ -65,6 +72,8 @@ mod tests {
     fn blocks_functions_and_impls_are_found_and_words_are_not() {
         assert!(has_unsafe("fn f() { unsafe { g() } }"));
         assert!(has_unsafe("unsafe fn f() {}"));
+        assert!(has_unsafe("macro_rules! m { () => { unsafe { g() } } }"));
+        assert!(!has_unsafe("macro_rules! m { () => { unsafety() } }"));
         assert!(has_unsafe("unsafe impl Send for T {}"));
         assert!(!has_unsafe("#![forbid(unsafe_code)]\n// unsafe\nfn f() { let unsafety = 1; }"));
     }
