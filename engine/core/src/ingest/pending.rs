@@ -115,12 +115,18 @@ impl PendingRows {
         let rows = self.rows() as u64;
         if rows > 0 {
             (0..open.len()).for_each(|ordinal| self.flush_column(ordinal, &mut open[ordinal]));
-            self.chunk.clear();
+            self.forget_rows();
         }
         rows
     }
 
-    /// The same for one column; the rows wait on. (For those who time the columns one by one.)
+    /// Forgets the rows that wait, once every column of them was flushed.
+    pub fn forget_rows(&mut self) {
+        self.chunk.clear();
+    }
+
+    /// The same as [`PendingRows::flush`] for one column; the rows wait on. (For those who time the
+    /// columns one by one.)
     pub fn flush_column(&mut self, ordinal: usize, open: &mut OpenColumn) {
         let ColumnWork { field, is_float, scratch } = &mut self.columns[ordinal];
         let Some(field) = *field else { return open.insert_hashes(self.kernel, scratch) };
