@@ -4,11 +4,13 @@
 //!
 //! *Naive*: row after row, scalar, into filters of the largest open size. *Rows*: digest, frame
 //! table, gather, zone maps, all filters, with the memory cleared beforehand. *Datagrams*: the same
-//! behind the parser and its checksum.
+//! behind the parser and its checksum. *Skewed*: every column holds one value, ts is sorted.
+//!
+//! Times are the thread's CPU time: a batch of the naive build takes longer than the system lets
+//! one thread run on a busy machine.
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bloomrf_bench::Splitmix;
 use bloomrf_bench::flows::{self, CLUSTER, FRAME_RECORDS, RECORD_BYTES};
@@ -20,9 +22,11 @@ use bloomrf_engine::ingest::{
 };
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
+use bloomrf_kernels::hash::mix;
 use bloomrf_kernels::params::{Budget, layers_for};
 use bloomrf_kernels::scalar::{bitmap, bloomrf};
-use bloomrf_kernels::{Kernel, Layers, SizeClasses, columns, digest};
+use bloomrf_kernels::{Kernel, Layer, SizeClasses, columns, digest};
+use rustix::time::{ClockId, clock_gettime};
 
 const BATCH: usize = 65_536;
 const BATCHES: usize = 16;
@@ -37,7 +41,10 @@ fn main() {
     let schema = Arc::new(flows::schema());
     let rows = flows::busy_records(1, BATCH * BATCHES);
     let batches: Vec<&[u8]> = rows.chunks_exact(BATCH * RECORD_BYTES).collect();
-    whole(&schema, &batches, rounds);
+    check(&schema, batches[0]);
+    whole(&schema, "rows", &batches, rounds);
+    let skewed = skewed(&rows[..BATCH * RECORD_BYTES]);
+    whole(&schema, "skewed", &[&skewed], rounds.min(16));
     datagrams(&schema, &batches, rounds);
     stages(&schema, &batches, rounds.min(16));
     seal(&schema, &batches, rounds);
@@ -74,27 +81,36 @@ trait Ingest {
     fn take(&mut self, rows: &[u8]) -> u64;
 }
 
-/// What a first version does: every row through every column, one layer after the other.
+/// Words of a filter of the largest open size.
+const WORDS: usize = 122_880;
+
+/// What a first version does: every row through every column, one layer after the other; with all
+/// that a compiler can know of it in advance.
 struct Naive {
-    layers: [Layers; 2],
-    hashed: [Vec<u64>; 5],
-    exact: [Vec<u64>; 6],
+    wide: [Layer; 8],
+    narrow: [Layer; 5],
+    hashed: [Box<[u64; WORDS]>; 5],
+    exact: [Box<[u64; bitmap::WORDS_16]>; 6],
     bounds: [(u64, u64); 8],
     digests: Vec<u128>,
 }
 
 impl Naive {
     fn new() -> Self {
-        let words = SizeClasses::new(1_024).words()[0] as usize;
+        let layers = |bits| layers_for(bits, SEED).hashed().to_vec();
+        let boxed = || vec![0; WORDS].try_into().expect("as many words");
+        let exact = || vec![0; bitmap::WORDS_16].try_into().expect("as many words");
         Naive {
-            layers: [layers_for(64, SEED), layers_for(32, SEED)],
-            hashed: std::array::from_fn(|_| vec![0; words]),
-            exact: std::array::from_fn(|_| vec![0; bitmap::WORDS_16]),
+            wide: layers(64).try_into().expect("eight layers"),
+            narrow: layers(32).try_into().expect("five layers"),
+            hashed: std::array::from_fn(|_| boxed()),
+            exact: std::array::from_fn(|_| exact()),
             bounds: [(u64::MAX, 0); 8],
             digests: Vec::with_capacity(1 << 13),
         }
     }
 
+    #[inline]
     fn take_row(&mut self, row: &[u8; RECORD_BYTES]) {
         let le8 = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().unwrap_or_default());
         let le4 = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().unwrap_or_default());
@@ -109,20 +125,35 @@ impl Naive {
             le2(30).into(),
             row[32].into(),
         ];
-        for (bounds, &key) in self.bounds.iter_mut().zip(&keys) {
+        for (bounds, key) in self.bounds.iter_mut().zip(keys) {
             *bounds = (bounds.0.min(key), bounds.1.max(key));
         }
-        for (hashed, &key) in self.hashed.iter_mut().zip(&keys[..2]) {
-            bloomrf::insert(&self.layers[0], hashed, &mut [], key);
+        for column in 0..2 {
+            set_layers(&self.wide, &mut self.hashed[column], keys[column]);
         }
-        let (tops, maps) = self.exact.split_at_mut(3);
-        for ((hashed, top), &key) in self.hashed[2..].iter_mut().zip(tops).zip(&keys[2..]) {
-            bloomrf::insert(&self.layers[1], hashed, top, key);
+        for column in 2..5 {
+            set_layers(&self.narrow, &mut self.hashed[column], keys[column]);
+            set_bit(&mut self.exact[column - 2], keys[column] >> 16);
         }
-        for (map, &key) in maps.iter_mut().zip(&keys[5..]) {
-            bitmap::insert(map, key as u16);
+        for column in 5..8 {
+            set_bit(&mut self.exact[column - 2], keys[column]);
         }
     }
+}
+
+#[inline]
+fn set_layers<const N: usize>(layers: &[Layer; N], words: &mut [u64; WORDS], key: u64) {
+    for layer in layers {
+        let hash = mix(key >> layer.word_level(), layer.salt);
+        let word = ((hash >> 32) * WORDS as u64) >> 32;
+        let offset = (key >> layer.start) & layer.offset_max();
+        words[word as usize] |= (1u64 << offset).rotate_left((hash >> 8) as u32 & 63);
+    }
+}
+
+#[inline]
+fn set_bit(words: &mut [u64; bitmap::WORDS_16], key: u64) {
+    words[(key >> 6) as usize & 1_023] |= 1 << (key & 63);
 }
 
 impl Ingest for Naive {
@@ -215,13 +246,53 @@ fn rounds_of(
             let kept = if round == 0 { &mut warm_up } else { &mut samples[at] };
             // Not the batch that the one before has just read.
             let batch = batches[(round * 5 + at) % batches.len()];
-            kept.time(BATCH, || ingest.take(batch));
+            time(kept, || ingest.take(batch));
         }
     }
     samples
 }
 
-fn whole(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
+/// The naive build and the engine's, at one size, have the same bits.
+fn check(schema: &Arc<Schema>, rows: &[u8]) {
+    let mut naive = Naive::new();
+    naive.take(rows);
+    let layers = [layers_for(64, SEED), layers_for(32, SEED)];
+    let mut words = vec![0; WORDS];
+    let keys =
+        rows.chunks_exact(RECORD_BYTES).map(|row| row[8..16].try_into().map(u64::from_le_bytes));
+    keys.flatten().for_each(|key| bloomrf::insert(&layers[0], &mut words, &mut [], key));
+    assert!(words == naive.hashed[1].as_slice(), "the naive build is right");
+    let mut by_rows = Chunked::new(config(schema, Kernel::Scalar, Tuning::default()));
+    by_rows.clear();
+    for (open, column) in by_rows.partial.columns.iter_mut().zip(schema.columns()) {
+        open.insert_rows(column, rows, RECORD_BYTES);
+    }
+    for kernel in Kernel::all() {
+        let mut chunked = Chunked::new(config(schema, kernel, Tuning::default()));
+        chunked.clear();
+        chunked.take(rows);
+        assert!(chunked.partial.columns == by_rows.partial.columns, "{kernel} is right");
+        assert!(
+            chunked
+                .partial
+                .frames
+                .iter()
+                .map(|frame| &frame.digest[..16])
+                .eq(naive.digests.iter().map(|digest| digest.to_le_bytes()))
+        );
+    }
+}
+
+/// One batch in which only the time moves.
+fn skewed(rows: &[u8]) -> Vec<u8> {
+    let mut skewed = rows.to_vec();
+    for row in skewed.chunks_exact_mut(RECORD_BYTES) {
+        row[8..].copy_from_slice(&rows[8..RECORD_BYTES]);
+    }
+    skewed
+}
+
+fn whole(schema: &Arc<Schema>, case: &str, batches: &[&[u8]], rounds: usize) {
     let mut all: Vec<(String, Box<dyn Ingest>)> =
         vec![("naive".to_owned(), Box::new(Naive::new()))];
     for kernel in Kernel::all() {
@@ -236,9 +307,9 @@ fn whole(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
     let samples = rounds_of(&mut all, batches, rounds);
     let naive = samples[0].timing();
     for ((name, _), samples) in all.iter().zip(&samples) {
-        print("rows", name, "whole", samples);
+        print(case, name, "whole", samples);
         let times = naive.quiet / samples.timing().quiet;
-        println!("{}", Row::value("ingest", "rows", name, "naive / this", "ratio", times));
+        println!("{}", Row::value("ingest", case, name, "naive / this", "ratio", times));
     }
 }
 
@@ -305,7 +376,7 @@ fn datagrams(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
             if let Receiver::Naive(naive) = receiver {
                 naive.clear();
             }
-            samples[at].time(BATCH, || receiver.take(&frames));
+            time(&mut samples[at], || receiver.take(&frames));
             receiver.give_back(config, batch);
         }
     }
@@ -324,7 +395,7 @@ fn stages(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
         for round in 0..rounds {
             chunked.clear();
             let mut ns = vec![0; samples.len()];
-            let mut lap = Lap(Instant::now());
+            let mut lap = Lap(cpu_ns());
             let rows = batches[round * 5 % batches.len()];
             for (at, chunk) in rows.chunks(chunk_bytes).enumerate() {
                 lap.restart();
@@ -351,13 +422,26 @@ fn stages(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
     }
 }
 
-struct Lap(Instant);
+struct Lap(u128);
 
 impl Lap {
     fn restart(&mut self) -> u128 {
-        let now = Instant::now();
-        now.duration_since(std::mem::replace(&mut self.0, now)).as_nanos()
+        let now = cpu_ns();
+        now - std::mem::replace(&mut self.0, now)
     }
+}
+
+/// CPU time of this thread, ns.
+fn cpu_ns() -> u128 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as u128 * 1_000_000_000 + now.tv_nsec as u128
+}
+
+/// Times one batch of `work` and consumes its sum.
+fn time(samples: &mut Samples, work: impl FnOnce() -> u64) {
+    let start = cpu_ns();
+    black_box(work());
+    samples.push(cpu_ns() - start, BATCH);
 }
 
 /// Merge, fold, count and clear of two partials of half a batch each, all columns.
@@ -377,7 +461,7 @@ fn seal(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
                 share.take(rows);
             }
             let policy = Arc::clone(&a.config.policy);
-            samples.time(BATCH, || {
+            time(samples, || {
                 let columns = a.partial.columns.iter_mut().zip(&mut b.partial.columns);
                 columns.fold(0, |bytes, (a, b)| {
                     let sealed = OpenColumn::seal_shares(&mut [a, b], &policy, BATCH as u64);

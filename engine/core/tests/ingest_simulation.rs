@@ -78,7 +78,7 @@ const FRAMES: u64 = 40;
 impl World {
     fn new(seed: u64, faults: Faults) -> Self {
         World {
-            node: Node::new(2),
+            node: Node::seeded(2, seed),
             chance: Splitmix::new(seed),
             faults,
             wire: Vec::new(),

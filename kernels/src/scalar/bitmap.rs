@@ -39,8 +39,13 @@ fn any_word(words: &[u64]) -> bool {
 
 /// The keys that are set, ascending.
 pub fn keys(words: &[u64]) -> impl Iterator<Item = u16> + '_ {
-    words.iter().enumerate().flat_map(|(i, &w)| {
-        (0..64u16).filter(move |b| w >> b & 1 == 1).map(move |b| (i as u16) << 6 | b)
+    words.iter().enumerate().flat_map(|(i, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros() as u16)?;
+            left &= left - 1;
+            Some((i as u16) << 6 | bit)
+        })
     })
 }
 

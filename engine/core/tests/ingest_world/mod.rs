@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use bloomrf_engine::filter::{FilterPolicy, OpenColumn, SealedColumn};
+use bloomrf_engine::filter::{Dedupe, FilterPolicy, OpenColumn, SealedColumn};
 use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand, Tuning};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer, SealerConfig};
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{FrameHeader, LaneTotal, encode_close, encode_data};
-use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::params::Budget;
+use bloomrf_kernels::{Kernel, SizeClasses};
 
 use crate::seeded::{Splitmix, seed_of_env};
 
@@ -182,14 +182,30 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn new(queues: usize) -> Self {
+        let kernel = Kernel::from_env().expect("BLOOMRF_KERNEL names a set of this CPU");
+        Node::tuned(queues, kernel, Tuning::default())
+    }
+
+    /// A node of one of the kernel sets, with chunks and caches as the seed has it: none of it may
+    /// change what is sealed.
+    pub(crate) fn seeded(queues: usize, seed: u64) -> Self {
+        let mut chance = Splitmix::new(seed ^ 0x7E57);
+        let tuning = Tuning {
+            chunk_rows: *chance.pick(&[1, 5, 64, 4_096]),
+            dedupe: *chance.pick(&[Dedupe::Adaptive, Dedupe::Always, Dedupe::Never]),
+            arena: None,
+        };
+        Node::tuned(queues, *chance.pick(&Kernel::all()), tuning)
+    }
+
+    fn tuned(queues: usize, kernel: Kernel, tuning: Tuning) -> Self {
         let schema = Arc::new(Schema::from_json(COLUMNS).unwrap());
         let policy = FilterPolicy {
             budget: Budget { bits_per_key: 8, levels: 4 },
             sizes: SizeClasses::new(64),
             seed: 0xB10,
             filtered: vec![true; schema.columns().len()],
-            kernel: bloomrf_kernels::Kernel::from_env()
-                .expect("BLOOMRF_KERNEL names a set of this CPU"),
+kernel,
             // Nodes of two queues may store keys exactly, too few for the larger batches.
             exact_keys_max: if queues == 2 { 400 } else { 0 },
         };
@@ -200,7 +216,7 @@ impl Node {
             board: Arc::new(OpenBoard::new(300)),
             idle_ns: IDLE_NS,
             frames_max: 1_024,
-            tuning: Tuning::default(),
+            tuning,
         };
         let sealer = SealerConfig {
             ingest: config.clone(),

@@ -1,6 +1,9 @@
 //! Claims about one queue, frame by frame.
 
+use bloomrf_kernels::arena::ArenaConfig;
+
 use super::*;
+use crate::filter::OpenColumn;
 use crate::identity::Fingerprint;
 use crate::ingest::tests::config;
 use crate::verify::HashAlgorithm;
@@ -235,4 +238,129 @@ fn recycled_partial_starts_empty() {
         queue.on_command(QueueCommand::Recycle(partial), 0);
         queue.on_command(QueueCommand::Forget(round), 0);
     }
+}
+
+impl Queue {
+    /// What the queue's way must have made of `payloads`, one row after the other.
+    fn columns_of(&self, payloads: &[Vec<u8>]) -> Vec<OpenColumn> {
+        let schema = &self.config.schema;
+        let shapes = self.config.policy.open_shapes(schema, self.config.board.agree(1));
+        let columns = schema.columns().iter().zip(shapes);
+        let built = columns.map(|(column, shape)| {
+            let mut open = OpenColumn::new(column, shape);
+            open.insert_rows(column, &payloads.concat(), schema.record_bytes());
+            open
+        });
+        built.collect()
+    }
+}
+
+/// Rows that differ from frame to frame.
+fn payload(sequence: u32) -> Vec<u8> {
+    (0..18u32).map(|i| (sequence * 31 + i * 7) as u8).collect()
+}
+
+#[test]
+fn refused_frame_leaves_no_row_behind() {
+    for frames in [1, 2, 40] {
+        let mut queue = queue(64);
+        for sequence in 0..frames {
+            queue.send(queue.header(1, sequence), &payload(sequence), 0);
+            queue.send(queue.header(1, sequence), &[0xEE; 18], 0);
+            queue.send(FrameHeader { lanes: 2, ..queue.header(1, 99) }, &[0xDD; 12], 0);
+        }
+        assert_eq!(queue.refused(RefuseReason::Conflict), 2 * u64::from(frames));
+        let partial = queue.take(1).unwrap();
+        let expected = queue.columns_of(&(0..frames).map(payload).collect::<Vec<_>>());
+        assert_eq!(partial.rows, 3 * u64::from(frames));
+        assert!(partial.columns == expected && partial.refused);
+    }
+}
+
+#[test]
+fn rows_that_wait_go_with_their_partial_however_the_batch_ends() {
+    let all: Vec<Vec<u8>> = (0..5).map(payload).collect();
+    type Ending = fn(&mut Queue) -> Box<Partial>;
+    let taken: Ending = |queue| queue.take(1).unwrap();
+    let third: Ending = |queue| {
+        queue.data(2, 0, 0);
+        queue.data(3, 0, 0);
+        queue.ended().unwrap().1
+    };
+    let idle: Ending = |queue| {
+        queue.on_tick(IDLE_NS);
+        queue.ended().unwrap().1
+    };
+    for chunk_rows in [1, 4, 4_096] {
+        for ending in [taken, third, idle] {
+            let tuning = Tuning { chunk_rows, ..Tuning::default() };
+            let mut queue = Queue::new(IngestConfig { idle_ns: IDLE_NS, tuning, ..config() });
+            for (sequence, payload) in (0..).zip(&all) {
+                queue.send(queue.header(1, sequence), payload, 0);
+            }
+            let partial = ending(&mut queue);
+            assert_eq!(partial.rows, 15, "chunks of {chunk_rows}");
+            assert!(partial.columns == queue.columns_of(&all), "chunks of {chunk_rows}");
+        }
+    }
+}
+
+#[test]
+fn same_keys_in_interleaved_batches_are_in_both() {
+    let mut queue = queue(64);
+    let all: Vec<Vec<u8>> = (0..20).map(payload).collect();
+    for (sequence, payload) in (0..).zip(&all) {
+        for batch in [1, 2] {
+            queue.send(queue.header(batch, sequence), payload, 0);
+        }
+    }
+    let expected = queue.columns_of(&all);
+    for batch in [1, 2] {
+        let partial = queue.take(batch).unwrap();
+        assert!(partial.rows == 60 && partial.columns == expected, "batch {batch}");
+        // And in the share of the stragglers, which is another partial of the same batch.
+        queue.send(queue.header(batch, 99), &all[0], 0);
+        let straggler = queue.take(batch).unwrap();
+        assert!(straggler.columns == queue.columns_of(&all[..1]), "batch {batch}");
+    }
+}
+
+#[test]
+fn burst_does_what_its_datagrams_do_one_by_one() {
+    for count in [0, 1, 2, 3, 4, 5, 64] {
+        let (mut together, mut single) = (queue(64), queue(64));
+        let frames: Vec<Vec<u8>> = (0..count)
+            .map(|sequence| {
+                let mut frame = Vec::new();
+                let header = together.header(1, sequence % 50);
+                encode_data(&mut frame, &header, 6, &payload(sequence % 50));
+                frame.truncate(frame.len() - usize::from(sequence % 7 == 6));
+                frame
+            })
+            .collect();
+        let burst: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
+        together.on_burst(&burst, 5);
+        frames.iter().for_each(|frame| single.on_datagram(frame, 5));
+        assert_eq!(together.stats, single.stats);
+        let columns = |queue: &mut Queue| queue.take(1).map(|partial| partial.columns);
+        assert!(columns(&mut together) == columns(&mut single), "{count} datagrams");
+    }
+}
+
+#[test]
+fn partials_of_the_batches_in_progress_lie_in_the_arena() {
+    let arena = Arena::new(ArenaConfig::new(4 << 20)).unwrap();
+    let tuning = Tuning { arena: Some(arena.clone()), ..Tuning::default() };
+    let mut queue = Queue::new(IngestConfig { tuning, ..config() });
+    let used = arena.used_bytes();
+    assert!(used > 0);
+    for batch in 0..8 {
+        queue.send(queue.header(batch, 0), &payload(7), 0);
+        let partial = queue.take(batch).unwrap();
+        assert!(partial.columns == queue.columns_of(&[payload(7)]));
+        queue.on_command(QueueCommand::Recycle(partial), 0);
+    }
+    assert_eq!(arena.used_bytes(), used, "reserved at start, and nothing after");
+    drop(queue);
+    assert_eq!(arena.used_bytes(), 0, "and given back at the end");
 }
