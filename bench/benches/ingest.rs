@@ -22,6 +22,7 @@ use bloomrf_engine::ingest::{
 };
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
+use bloomrf_kernels::arena::{Arena, ArenaConfig, Words};
 use bloomrf_kernels::hash::mix;
 use bloomrf_kernels::params::{Budget, layers_for};
 use bloomrf_kernels::scalar::{bitmap, bloomrf};
@@ -38,6 +39,7 @@ fn main() {
     let numbers = std::env::args().filter_map(|argument| argument.parse().ok());
     let rounds = numbers.last().unwrap_or(32);
     println!("{CSV_HEADER}");
+    eprintln!("pages: {}", arena().pages().name());
     let schema = Arc::new(flows::schema());
     let rows = flows::busy_records(1, BATCH * BATCHES);
     let batches: Vec<&[u8]> = rows.chunks_exact(BATCH * RECORD_BYTES).collect();
@@ -55,7 +57,14 @@ fn print(case: &str, variant: &str, measure: &str, samples: &Samples) {
     println!("{row}");
 }
 
-fn config(schema: &Arc<Schema>, kernel: Kernel, tuning: Tuning) -> IngestConfig {
+/// Every filter lies in one arena, on the best pages that there are: the naive ones too.
+fn arena() -> Arena {
+    let config = ArenaConfig { guards: false, ..ArenaConfig::new(256 << 20) };
+    Arena::new(config).expect("256 MiB of address space")
+}
+
+fn config(schema: &Arc<Schema>, kernel: Kernel, arena: &Arena, tuning: Tuning) -> IngestConfig {
+    let tuning = Tuning { arena: Some(arena.clone()), ..tuning };
     IngestConfig {
         cluster: CLUSTER,
         schema: Arc::clone(schema),
@@ -89,22 +98,21 @@ const WORDS: usize = 122_880;
 struct Naive {
     wide: [Layer; 8],
     narrow: [Layer; 5],
-    hashed: [Box<[u64; WORDS]>; 5],
-    exact: [Box<[u64; bitmap::WORDS_16]>; 6],
+    hashed: [Words; 5],
+    exact: [Words; 6],
     bounds: [(u64, u64); 8],
     digests: Vec<u128>,
 }
 
 impl Naive {
-    fn new() -> Self {
+    fn new(arena: &Arena) -> Self {
         let layers = |bits| layers_for(bits, SEED).hashed().to_vec();
-        let boxed = || vec![0; WORDS].try_into().expect("as many words");
-        let exact = || vec![0; bitmap::WORDS_16].try_into().expect("as many words");
+        let words = |len| arena.words(len).expect("the arena holds all builds");
         Naive {
             wide: layers(64).try_into().expect("eight layers"),
             narrow: layers(32).try_into().expect("five layers"),
-            hashed: std::array::from_fn(|_| boxed()),
-            exact: std::array::from_fn(|_| exact()),
+            hashed: std::array::from_fn(|_| words(WORDS)),
+            exact: std::array::from_fn(|_| words(bitmap::WORDS_16)),
             bounds: [(u64::MAX, 0); 8],
             digests: Vec::with_capacity(1 << 13),
         }
@@ -142,7 +150,8 @@ impl Naive {
 }
 
 #[inline]
-fn set_layers<const N: usize>(layers: &[Layer; N], words: &mut [u64; WORDS], key: u64) {
+fn set_layers<const N: usize>(layers: &[Layer; N], words: &mut [u64], key: u64) {
+    let Some(words) = words.first_chunk_mut::<WORDS>() else { return };
     for layer in layers {
         let hash = mix(key >> layer.word_level(), layer.salt);
         let word = ((hash >> 32) * WORDS as u64) >> 32;
@@ -152,7 +161,8 @@ fn set_layers<const N: usize>(layers: &[Layer; N], words: &mut [u64; WORDS], key
 }
 
 #[inline]
-fn set_bit(words: &mut [u64; bitmap::WORDS_16], key: u64) {
+fn set_bit(words: &mut [u64], key: u64) {
+    let Some(words) = words.first_chunk_mut::<{ bitmap::WORDS_16 }>() else { return };
     words[(key >> 6) as usize & 1_023] |= 1 << (key & 63);
 }
 
@@ -254,21 +264,22 @@ fn rounds_of(
 
 /// The naive build and the engine's, at one size, have the same bits.
 fn check(schema: &Arc<Schema>, rows: &[u8]) {
-    let mut naive = Naive::new();
+    let arena = arena();
+    let mut naive = Naive::new(&arena);
     naive.take(rows);
     let layers = [layers_for(64, SEED), layers_for(32, SEED)];
     let mut words = vec![0; WORDS];
     let keys =
         rows.chunks_exact(RECORD_BYTES).map(|row| row[8..16].try_into().map(u64::from_le_bytes));
     keys.flatten().for_each(|key| bloomrf::insert(&layers[0], &mut words, &mut [], key));
-    assert!(words == naive.hashed[1].as_slice(), "the naive build is right");
-    let mut by_rows = Chunked::new(config(schema, Kernel::Scalar, Tuning::default()));
+    assert!(words == *naive.hashed[1], "the naive build is right");
+    let mut by_rows = Chunked::new(config(schema, Kernel::Scalar, &arena, Tuning::default()));
     by_rows.clear();
     for (open, column) in by_rows.partial.columns.iter_mut().zip(schema.columns()) {
         open.insert_rows(column, rows, RECORD_BYTES);
     }
     for kernel in Kernel::all() {
-        let mut chunked = Chunked::new(config(schema, kernel, Tuning::default()));
+        let mut chunked = Chunked::new(config(schema, kernel, &arena, Tuning::default()));
         chunked.clear();
         chunked.take(rows);
         assert!(chunked.partial.columns == by_rows.partial.columns, "{kernel} is right");
@@ -293,15 +304,16 @@ fn skewed(rows: &[u8]) -> Vec<u8> {
 }
 
 fn whole(schema: &Arc<Schema>, case: &str, batches: &[&[u8]], rounds: usize) {
+    let arena = arena();
     let mut all: Vec<(String, Box<dyn Ingest>)> =
-        vec![("naive".to_owned(), Box::new(Naive::new()))];
+        vec![("naive".to_owned(), Box::new(Naive::new(&arena)))];
     for kernel in Kernel::all() {
-        let chunked = Chunked::new(config(schema, kernel, Tuning::default()));
+        let chunked = Chunked::new(config(schema, kernel, &arena, Tuning::default()));
         all.push((kernel.to_string(), Box::new(chunked)));
     }
     for chunk_rows in [1_024, 2_048, 8_192] {
         let tuning = Tuning { chunk_rows, ..Tuning::default() };
-        let chunked = Chunked::new(config(schema, Kernel::best(), tuning));
+        let chunked = Chunked::new(config(schema, Kernel::best(), &arena, tuning));
         all.push((format!("{} chunks of {chunk_rows}", Kernel::best()), Box::new(chunked)));
     }
     let samples = rounds_of(&mut all, batches, rounds);
@@ -360,8 +372,10 @@ impl Receiver {
 }
 
 fn datagrams(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
-    let config = |kernel| config(schema, kernel, Tuning::default());
-    let mut all = vec![("naive".to_owned(), config(Kernel::Scalar), Receiver::Naive(Naive::new()))];
+    let arena = arena();
+    let config = |kernel| config(schema, kernel, &arena, Tuning::default());
+    let mut all =
+        vec![("naive".to_owned(), config(Kernel::Scalar), Receiver::Naive(Naive::new(&arena)))];
     for kernel in Kernel::all() {
         let config = config(kernel);
         let queue = Box::new(Queue::new(config.clone()));
@@ -387,8 +401,9 @@ fn datagrams(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
 
 /// The share of each stage: the same work, with a clock at the borders of the chunks.
 fn stages(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
+    let arena = arena();
     for kernel in Kernel::all() {
-        let mut chunked = Chunked::new(config(schema, kernel, Tuning::default()));
+        let mut chunked = Chunked::new(config(schema, kernel, &arena, Tuning::default()));
         let columns = schema.columns();
         let mut samples = vec![Samples::default(); columns.len() + 2];
         let chunk_bytes = chunked.config.tuning.chunk_rows / FRAME_RECORDS * FRAME_BYTES;
@@ -446,11 +461,12 @@ fn time(samples: &mut Samples, work: impl FnOnce() -> u64) {
 
 /// Merge, fold, count and clear of two partials of half a batch each, all columns.
 fn seal(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
+    let arena = arena();
     let kernels = Kernel::all();
     let mut samples = vec![Samples::default(); kernels.len()];
     let mut shares: Vec<[Chunked; 2]> = Vec::new();
     for &kernel in &kernels {
-        let share = || Chunked::new(config(schema, kernel, Tuning::default()));
+        let share = || Chunked::new(config(schema, kernel, &arena, Tuning::default()));
         shares.push([share(), share()]);
     }
     for round in 0..rounds {
