@@ -74,6 +74,7 @@ fn config(schema: &Arc<Schema>, kernel: Kernel, arena: &Arena, tuning: Tuning) -
             seed: SEED,
             filtered: vec![true; schema.columns().len()],
             kernel,
+            exact_keys_max: 0,
         }),
         board: Arc::new(OpenBoard::new(BATCH as u64)),
         idle_ns: u64::MAX,

@@ -205,9 +205,10 @@ impl Node {
             sizes: SizeClasses::new(64),
             seed: 0xB10,
             filtered: vec![true; schema.columns().len()],
-kernel,
-            // Nodes of two queues may store keys exactly, too few for the larger batches.
-            exact_keys_max: if queues == 2 { 400 } else { 0 },
+            kernel,
+            // Nodes of two queues may store keys exactly; enough for every batch, however its frames
+            // fall to the queues and whatever caches leave out.
+            exact_keys_max: if queues == 2 { 1_000 } else { 0 },
         };
         let config = IngestConfig {
             cluster: CLUSTER,
