@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bloomrf_engine::limits::{NAME_BYTES_MAX, RECORDS_PER_BATCH_MAX, SCHEMA_TEXT_BYTES_MAX};
 use bloomrf_engine::schema::Schema;
 use bloomrf_kernels::Kernel;
+use bloomrf_kernels::arena::PagesWanted;
 
 use super::Config;
 use super::load::read_text;
@@ -88,6 +89,22 @@ pub(super) const KEYS: &[Key] = &[
         limit: "1M..=16T; filters beyond it evict the oldest batch",
         apply: |c, v, _| set(&mut c.arena_bytes, value::size(v, 1 << 20..=16 << 40)),
         show: |c| value::show_size(c.arena_bytes),
+    },
+    Key {
+        name: "pages",
+        env: "BLOOMRF_PAGES",
+        unit: "kind of memory pages",
+        limit: "auto (reserved 2 MiB pages, else transparent huge ones), transparent or small",
+        apply: |c, v, _| set(&mut c.pages, pages(v)),
+        show: |c| show_pages(c.pages).to_owned(),
+    },
+    Key {
+        name: "numa_node",
+        env: "BLOOMRF_NUMA_NODE",
+        unit: "NUMA node of the filters",
+        limit: "none (wherever it is touched first), or 0..=1023",
+        apply: |c, v, _| set(&mut c.numa_node, none(v, |v| value::number(v, 0..=1_023))),
+        show: |c| c.numa_node.map_or_else(|| "none".to_owned(), |node| node.to_string()),
     },
     Key {
         name: "retain_batches",
@@ -301,6 +318,23 @@ fn none<T>(
 
 fn join<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn pages(text: &str) -> Result<PagesWanted, Expected> {
+    match text.trim() {
+        "auto" => Ok(PagesWanted::Auto),
+        "transparent" => Ok(PagesWanted::Transparent),
+        "small" => Ok(PagesWanted::Small),
+        _ => Err("expected auto, transparent or small".to_owned()),
+    }
+}
+
+fn show_pages(pages: PagesWanted) -> &'static str {
+    match pages {
+        PagesWanted::Auto => "auto",
+        PagesWanted::Transparent => "transparent",
+        PagesWanted::Small => "small",
+    }
 }
 
 fn address(text: &str) -> Result<IpAddr, Expected> {

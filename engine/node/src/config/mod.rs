@@ -20,6 +20,7 @@ use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_kernels::Kernel;
+use bloomrf_kernels::arena::PagesWanted;
 
 pub use check::check_config;
 pub use error::ConfigError;
@@ -45,6 +46,10 @@ pub struct Config {
     pub observability_port: u16,
     /// `FERMIHDI_SEASTAR_MEMORY`, bytes.
     pub arena_bytes: usize,
+    /// `BLOOMRF_PAGES`: pages that filters lie on.
+    pub pages: PagesWanted,
+    /// `BLOOMRF_NUMA_NODE`: node that filters lie on.
+    pub numa_node: Option<u32>,
     /// `FERMIHDI_BLOOMRF_RETAIN_BATCHES`.
     pub retain_batches: usize,
     /// `FERMIHDI_BLOOMRF_COLUMNS`: names, or `None` for all.
@@ -104,6 +109,8 @@ impl Default for Config {
             lookup_port: None,
             observability_port: OBSERVABILITY_PORT,
             arena_bytes: 512 << 20,
+            pages: PagesWanted::Auto,
+            numa_node: None,
             retain_batches: 512,
             columns: None,
             bits_per_key: 8,

@@ -103,6 +103,8 @@ fn every_bound_is_checked_at_its_edges() {
             &["1M", "512M", "1G", "1024K", "1048576", "2 GiB", "1g"],
             &["1023K", "0", "1X", "M", "-1M", "17T", "99999999999999999999G", "1.5G"],
         ),
+        ("BLOOMRF_PAGES", &["auto", "transparent", "small"], &["huge", ""]),
+        ("BLOOMRF_NUMA_NODE", &["none", "0", "1023"], &["1024", "-1", ""]),
         ("FERMIHDI_BLOOMRF_RETAIN_BATCHES", &["1", "65536"], &["0", "65537"]),
         ("FERMIHDI_BLOOMRF_COLUMNS", &["all", "dst_port", "ts, src_ip4"], &["", "a,,b", "nope"]),
         ("FERMIHDI_BLOOMRF_BITS_PER_KEY", &["1", "64"], &["0", "65"]),

@@ -1,6 +1,7 @@
 //! Starting and stopping: data folder, sockets, store, threads; in reverse at the end.
 
 mod error;
+mod memory;
 mod sockets;
 
 use std::collections::VecDeque;
@@ -15,7 +16,7 @@ use bloomrf_engine::limits::FRAMES_PER_BATCH_MAX;
 use bloomrf_engine::seal::{Sealer, SealerConfig};
 use bloomrf_engine::store::{Store, StoreConfig};
 use bloomrf_kernels::SizeClasses;
-use bloomrf_kernels::arena::{Arena, ArenaConfig};
+use bloomrf_kernels::arena::Arena;
 use bloomrf_kernels::params::Budget;
 use bloomrf_netio::link::udp::UdpLink;
 use bloomrf_netio::{Link, Waker};
@@ -31,6 +32,7 @@ use crate::{Config, Node};
 
 pub use error::StartError;
 
+use memory::Memory;
 use sockets::Sockets;
 
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
@@ -39,18 +41,17 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
     let Sockets { links, lookup_udp, lookup_tcp, http, ports } = Sockets::bind(&config)?;
     let metrics =
         Metrics::new().map_err(|e| StartError::Setup { what: "metrics", reason: e.to_string() })?;
-    let arena = map_arena(&config)?;
-    metrics.arena(arena.pages());
-    let store = Store::on(
-        StoreConfig { retain_batches: config.retain_batches, arena_bytes: config.arena_bytes },
-        config.kernel,
-        Some(arena),
-    );
+    let policy = policy(&config, seed);
+    let memory = Memory::reserve(&config, &policy)?;
+    metrics.arena(memory.store.pages());
+    let bounds =
+        StoreConfig { retain_batches: config.retain_batches, arena_bytes: config.arena_bytes };
+    let store = Store::on(bounds, config.kernel, Some(memory.store));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     links.iter().for_each(log_link);
     let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
     let shared = Arc::new(Shared::new(config, store, metrics, clock, gauges));
-    let ingest = ingest_config(&shared, seed);
+    let ingest = ingest_config(&shared, policy, memory.open);
 
     // From here on, an error drops `threads`, which stops what already runs.
     let (stop, stopped) = watch::channel(false);
@@ -79,18 +80,6 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
     Ok(Node { ports, shared, threads })
 }
 
-/// The memory of groups, on the best pages there are.
-fn map_arena(config: &Config) -> Result<Arena, StartError> {
-    let bytes = config.arena_bytes;
-    let arena = Arena::new(ArenaConfig::new(bytes)).map_err(|e| StartError::Setup {
-        what: "arena (FERMIHDI_SEASTAR_MEMORY)",
-        reason: format!("{bytes} B of address space: {e}"),
-    })?;
-    let pages = arena.pages().name();
-    tracing::info!(bytes, pages, "arena mapped");
-    Ok(arena)
-}
-
 fn open_seed(config: &Config) -> Result<u64, StartError> {
     let refuse = |source| StartError::DataDir { path: config.data_dir.clone(), source };
     let disk = FolderDisk::open(&config.data_dir).map_err(refuse)?;
@@ -99,16 +88,19 @@ fn open_seed(config: &Config) -> Result<u64, StartError> {
     crate::seed::load_or_draw(&disk, &mut rng, config.schema.fingerprint()).map_err(refuse)
 }
 
-fn ingest_config(shared: &Shared, seed: u64) -> IngestConfig {
-    let config = &shared.config;
-    let policy = FilterPolicy {
+fn policy(config: &Config, seed: u64) -> FilterPolicy {
+    FilterPolicy {
         budget: Budget { bits_per_key: config.bits_per_key, levels: config.levels },
         sizes: SizeClasses::new(config.max_kib_per_column),
         seed,
         filtered: config.filtered_columns(),
         kernel: config.kernel,
         exact_keys_max: config.exact_keys,
-    };
+    }
+}
+
+fn ingest_config(shared: &Shared, policy: FilterPolicy, arena: Option<Arena>) -> IngestConfig {
+    let config = &shared.config;
     IngestConfig {
         cluster: config.cluster,
         schema: Arc::clone(&shared.schema),
@@ -116,7 +108,7 @@ fn ingest_config(shared: &Shared, seed: u64) -> IngestConfig {
         board: Arc::new(OpenBoard::new(config.expected_records)),
         idle_ns: config.batch_idle_ms * 1_000_000,
         frames_max: FRAMES_PER_BATCH_MAX,
-        tuning: Tuning::default(),
+        tuning: Tuning { arena, ..Tuning::default() },
     }
 }
 
@@ -273,6 +265,7 @@ fn log_start(shared: &Shared, ports: &crate::NodePorts) {
         schema = config.schema.name(),
         fingerprint = %shared.schema.fingerprint(),
         queues = config.queue_count(),
+        kernel = %config.kernel,
         "node started"
     );
 }
