@@ -1,6 +1,6 @@
 //! The way of a record and of a question through the engine, without sockets, in one process:
-//! every variant in turn, round after round. Prints CSV: stage, variant, ns (quietest and median
-//! round). Ingest is per record, seal per record, lookups per candidate batch; whole questions
+//! every variant in turn, round after round. Prints CSV; see `rounds::CSV_HEADER`.
+//! Ingest is per record, seal per record, lookups per candidate batch; whole questions
 //! (request bytes to reply bytes) in ns per question.
 
 use std::hint::black_box;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bloomrf_bench::flows::{self, CLUSTER, RECORD_BYTES};
+use bloomrf_bench::rounds::{CSV_HEADER, Row, Samples};
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::{FilterPolicy, OpenColumn};
 use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, Tuning};
@@ -32,7 +33,7 @@ const QUESTION_ROUNDS: usize = 200;
 const ARCHIVE_BATCHES: u32 = 100_000;
 
 fn main() {
-    println!("stage,variant,ns_min,ns_median");
+    println!("{CSV_HEADER}");
     let schema = Arc::new(flows::schema());
     // One of "ingest", "lookups" and "archive"; without a word the first two.
     let is_asked = |part: &str| std::env::args().any(|arg| arg == part);
@@ -293,7 +294,7 @@ fn timed(operations: usize, work: impl FnOnce() -> u64) -> f64 {
     start.elapsed().as_nanos() as f64 / operations as f64
 }
 
-fn print(stage: &str, variant: &str, mut times: Vec<f64>) {
-    times.sort_by(f64::total_cmp);
-    println!("{stage},\"{variant}\",{:.1},{:.1}", times[0], times[times.len() / 2]);
+fn print(stage: &str, variant: &str, times: Vec<f64>) {
+    let timing = Samples::from(times).timing();
+    println!("{}", Row::timing("pipeline", stage, "engine", variant, timing));
 }

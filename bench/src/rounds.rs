@@ -116,6 +116,13 @@ impl Samples {
     }
 }
 
+impl From<Vec<f64>> for Samples {
+    /// Times that were taken elsewhere, ns per operation.
+    fn from(times_ns: Vec<f64>) -> Self {
+        Samples(times_ns)
+    }
+}
+
 /// A variant: its name and one round of it, which returns a sum that nobody can leave out.
 pub struct Variant<'a> {
     /// Name, as in [`Row::variant`].

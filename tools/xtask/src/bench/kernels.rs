@@ -75,17 +75,22 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<(), String> {
     if session.wants(Part::Blocked) || session.wants(Part::Bloomrf) {
         session.contest()?;
     }
-    for (part, bench) in
-        [(Part::Sliced, "sliced"), (Part::Ingest, "ingest"), (Part::Pipeline, "pipeline")]
-    {
+    for &(part, bench, words) in BENCHES {
         // Their lengths are their own, so a quick run takes them only when asked.
         if session.wants(part) && !(args.quick && args.only.is_empty()) {
-            session.bench(bench)?;
+            session.bench(bench, words)?;
         }
     }
     println!("recorded in {}", session.folder.display());
     Ok(())
 }
+
+/// Benches that print CSV, and the words that make them run everything.
+const BENCHES: &[(Part, &str, &[&str])] = &[
+    (Part::Sliced, "sliced", &[]),
+    (Part::Ingest, "ingest", &[]),
+    (Part::Pipeline, "pipeline", &["ingest", "lookups", "archive"]),
+];
 
 /// One call of the command.
 struct Session<'a> {
@@ -169,17 +174,19 @@ impl Session<'_> {
     }
 
     /// A bench of `bench/benches/` that prints CSV.
-    fn bench(&self, name: &str) -> Result<(), String> {
+    fn bench(&self, name: &str, words: &[&str]) -> Result<(), String> {
         if !self.root.join(format!("bench/benches/{name}.rs")).is_file() {
             println!("{name}: there is no such bench here, left out");
             return Ok(());
         }
         println!("{name} ...");
         let text = machine::describe(&self.root, &self.command);
-        let args = ["bench", "--locked", "--package", "bloomrf-bench", "--bench", name];
+        let mut args = vec!["bench", "--locked", "--package", "bloomrf-bench", "--bench", name];
+        args.push("--");
+        args.extend(words);
         let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(program)
-            .args(args)
+            .args(&args)
             .current_dir(&self.root)
             .stderr(Stdio::inherit())
             .output()
