@@ -9,6 +9,8 @@
 //! Times are the thread's CPU time: a batch of the naive build takes longer than the system lets
 //! one thread run on a busy machine.
 
+mod naive;
+
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -22,11 +24,11 @@ use bloomrf_engine::ingest::{
 };
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
-use bloomrf_kernels::arena::{Arena, ArenaConfig, Words};
-use bloomrf_kernels::hash::mix;
+use bloomrf_kernels::arena::{Arena, ArenaConfig};
 use bloomrf_kernels::params::{Budget, layers_for};
-use bloomrf_kernels::scalar::{bitmap, bloomrf};
-use bloomrf_kernels::{Kernel, Layer, SizeClasses, columns, digest};
+use bloomrf_kernels::scalar::bloomrf;
+use bloomrf_kernels::{Kernel, SizeClasses, columns};
+use naive::{Naive, WORDS};
 use rustix::time::{ClockId, clock_gettime};
 
 const BATCH: usize = 65_536;
@@ -89,99 +91,6 @@ trait Ingest {
     fn clear(&mut self);
     /// Takes one batch; returns something that hangs on all of it.
     fn take(&mut self, rows: &[u8]) -> u64;
-}
-
-/// Words of a filter of the largest open size.
-const WORDS: usize = 122_880;
-
-/// What a first version does: every row through every column, one layer after the other; with all
-/// that a compiler can know of it in advance.
-struct Naive {
-    wide: [Layer; 8],
-    narrow: [Layer; 5],
-    hashed: [Words; 5],
-    exact: [Words; 6],
-    bounds: [(u64, u64); 8],
-    digests: Vec<u128>,
-}
-
-impl Naive {
-    fn new(arena: &Arena) -> Self {
-        let layers = |bits| layers_for(bits, SEED).hashed().to_vec();
-        let words = |len| arena.words(len).expect("the arena holds all builds");
-        Naive {
-            wide: layers(64).try_into().expect("eight layers"),
-            narrow: layers(32).try_into().expect("five layers"),
-            hashed: std::array::from_fn(|_| words(WORDS)),
-            exact: std::array::from_fn(|_| words(bitmap::WORDS_16)),
-            bounds: [(u64::MAX, 0); 8],
-            digests: Vec::with_capacity(1 << 13),
-        }
-    }
-
-    #[inline]
-    fn take_row(&mut self, row: &[u8; RECORD_BYTES]) {
-        let le8 = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().unwrap_or_default());
-        let le4 = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().unwrap_or_default());
-        let le2 = |at: usize| u16::from_le_bytes(row[at..at + 2].try_into().unwrap_or_default());
-        let keys: [u64; 8] = [
-            le8(0) ^ 1 << 63,
-            le8(8),
-            le4(16).swap_bytes().into(),
-            le4(20).swap_bytes().into(),
-            le4(24).into(),
-            le2(28).into(),
-            le2(30).into(),
-            row[32].into(),
-        ];
-        for (bounds, key) in self.bounds.iter_mut().zip(keys) {
-            *bounds = (bounds.0.min(key), bounds.1.max(key));
-        }
-        for column in 0..2 {
-            set_layers(&self.wide, &mut self.hashed[column], keys[column]);
-        }
-        for column in 2..5 {
-            set_layers(&self.narrow, &mut self.hashed[column], keys[column]);
-            set_bit(&mut self.exact[column - 2], keys[column] >> 16);
-        }
-        for column in 5..8 {
-            set_bit(&mut self.exact[column - 2], keys[column]);
-        }
-    }
-}
-
-#[inline]
-fn set_layers<const N: usize>(layers: &[Layer; N], words: &mut [u64], key: u64) {
-    let Some(words) = words.first_chunk_mut::<WORDS>() else { return };
-    for layer in layers {
-        let hash = mix(key >> layer.word_level(), layer.salt);
-        let word = ((hash >> 32) * WORDS as u64) >> 32;
-        let offset = (key >> layer.start) & layer.offset_max();
-        words[word as usize] |= (1u64 << offset).rotate_left((hash >> 8) as u32 & 63);
-    }
-}
-
-#[inline]
-fn set_bit(words: &mut [u64], key: u64) {
-    let Some(words) = words.first_chunk_mut::<{ bitmap::WORDS_16 }>() else { return };
-    words[(key >> 6) as usize & 1_023] |= 1 << (key & 63);
-}
-
-impl Ingest for Naive {
-    fn clear(&mut self) {
-        self.hashed.iter_mut().for_each(|words| words.fill(0));
-        self.exact.iter_mut().for_each(|words| words.fill(0));
-        self.bounds = [(u64::MAX, 0); 8];
-        self.digests.clear();
-    }
-
-    fn take(&mut self, rows: &[u8]) -> u64 {
-        for frame in rows.chunks(FRAME_BYTES) {
-            self.digests.push(digest::xxh3_128(Kernel::Scalar, frame));
-            frame.as_chunks().0.iter().for_each(|row| self.take_row(row));
-        }
-        self.hashed[1][7] ^ self.bounds[0].1 ^ self.digests[self.digests.len() / 2] as u64
-    }
 }
 
 /// The engine's way.
