@@ -1,6 +1,7 @@
 //! The store against a list: inserts, verdicts, deletions, evictions and slices of work in any
 //! order, in tight arenas, with batches of mixed sizes and kinds. After every action the chunks
 //! must say what the plain filters say that were put in, and bytes must be those within reach.
+#![allow(clippy::unwrap_used, reason = "a test may panic; its support code, too")]
 
 mod store_world;
 

@@ -16,6 +16,7 @@ use crate::store::{CHUNK_SLOTS, Chunk};
 
 /// A chunk at work.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Work {
     Slice(SliceChunk),
     Split(SplitChunk),
