@@ -64,7 +64,7 @@ fn columns() -> Vec<(&'static str, Vec<u64>)> {
             .collect()
     };
     let (short, long) = (runs(256), runs(8_192));
-    let mut near = |spread: u64| -> Vec<u64> {
+    let near = |spread: u64| -> Vec<u64> {
         let centres = uniform(9, 63, 64);
         let mut random = Splitmix::new(spread);
         (0..KEYS).map(|i| centres[i % 64] + random.draw() % spread).collect()
