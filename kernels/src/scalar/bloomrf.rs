@@ -11,6 +11,7 @@
 use super::bitmap;
 use crate::descent;
 use crate::hash::mix;
+use crate::layers::LAYERS_MAX;
 use crate::{Answer, Layer, Layers};
 
 /// Inserts one key of the domain. With an exact top, `top` has 1,024 words.
@@ -31,23 +32,62 @@ pub fn insert(layers: &Layers, hashed: &mut [u64], top: &mut [u64], key: u64) {
 /// that layer and all above it are done: sorted or repeated keys cost one or two layers each.
 pub fn insert_many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u64]) {
     debug_assert!(keys.iter().all(|&key| key <= layers.key_max()), "key outside its domain");
-    let highest = layers.hashed().last().map_or(0, |layer| layer.start);
+    // The counts that columns have, so that the loop over layers is unrolled.
+    match layers.hashed().len() {
+        5 => insert_layers::<5>(layers, hashed, keys),
+        8 => insert_layers::<8>(layers, hashed, keys),
+        _ => insert_layers::<LAYERS_MAX>(layers, hashed, keys),
+    }
+    if layers.has_exact_top() {
+        keys.iter().for_each(|&key| top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63));
+    }
+}
+
+/// The hashed layers of many keys; `N` is their number, or at least that (the others repeat the
+/// lowest, which changes nothing).
+fn insert_layers<const N: usize>(layers: &Layers, hashed: &mut [u64], keys: &[u64]) {
+    let layers: [Setter; N] = std::array::from_fn(|at| {
+        let layer = layers.hashed().get(at).unwrap_or(&layers.hashed()[0]);
+        Setter {
+            start: layer.start.into(),
+            word_level: layer.word_level(),
+            offset_max: layer.offset_max(),
+            salt: layer.salt,
+        }
+    });
+    let highest = layers.iter().map(|layer| layer.start).max().unwrap_or(0);
     // Differs from the first key in every bit: nothing of it is done yet.
     let mut last = keys.first().map_or(0, |key| !key);
     for &key in keys {
         let changed = key ^ last;
         last = key;
         if changed >> highest != 0 {
-            // Every layer. (Unrolled for eight, with all places computed first: no faster.)
-            layers.hashed().iter().for_each(|layer| set(layer, hashed, key));
+            layers.iter().for_each(|layer| layer.set(hashed, key));
             continue;
         }
-        for layer in layers.hashed().iter().take_while(|layer| changed >> layer.start != 0) {
-            set(layer, hashed, key);
+        for layer in layers.iter().take_while(|layer| changed >> layer.start != 0) {
+            layer.set(hashed, key);
         }
     }
-    if layers.has_exact_top() {
-        keys.iter().for_each(|&key| top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63));
+}
+
+/// What an insert needs of a layer, worked out once per call.
+#[derive(Clone, Copy)]
+struct Setter {
+    start: u32,
+    word_level: u32,
+    offset_max: u64,
+    salt: u64,
+}
+
+impl Setter {
+    #[inline]
+    fn set(&self, hashed: &mut [u64], key: u64) {
+        let h = mix(key.wrapping_shr(self.word_level), self.salt);
+        let word = (h >> 32).wrapping_mul(hashed.len() as u64) >> 32;
+        let offset = key.wrapping_shr(self.start) & self.offset_max;
+        // One bit rotated is the bit of the sum.
+        hashed[word as usize] |= 1 << (offset.wrapping_add(h >> 8) & 63);
     }
 }
 
