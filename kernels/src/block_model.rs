@@ -21,6 +21,13 @@ pub enum SizeError {
         /// Lanes per key.
         k: u32,
     },
+    /// No bloomRF of any size keeps to the rate for ranges of that width.
+    Range {
+        /// As asked for.
+        fpr: f64,
+        /// Keys of a range.
+        width: u64,
+    },
     /// More blocks than a filter can have.
     TooLarge {
         /// Keys asked for.
@@ -40,6 +47,11 @@ impl fmt::Display for SizeError {
                 f,
                 "false-positive rate {fpr}: {k} lanes per key do not reach it at any useful size; \
                  ask for more lanes (at most 8) or a higher rate"
+            ),
+            Self::Range { fpr, width } => write!(
+                f,
+                "false-positive rate {fpr} for ranges of {width} keys: no filter of at most 2^26 \
+                 words keeps to it; ask for narrower ranges, fewer keys or a higher rate"
             ),
             Self::TooLarge { keys, blocks } => write!(
                 f,

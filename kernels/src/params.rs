@@ -2,7 +2,8 @@
 //!
 //! Which layers fit a column and a budget, and what false-positive rate to expect (the model).
 
-use crate::{Layers, block_model, blocked, split_block};
+use crate::size::WORDS_MAX;
+use crate::{Layers, SizeError, block_model, blocked, split_block};
 
 /// The memory budget of one record in one column: `bits_per_key x levels` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,41 @@ pub fn fpr(layers: &Layers, words: usize, keys: u64, width: u64) -> f64 {
     crate::model::fpr(layers, words, keys, width)
 }
 
+/// Fewest hashed words that keep ranges of `width` keys (1: points) to a rate of `fpr`, by the
+/// model of [`fpr`](fn@fpr), with `keys` uniform keys. An exact top's 1,024 words come on top.
+///
+/// Cost: some 25 calls of [`fpr`](fn@fpr), a few milliseconds.
+///
+/// # Errors
+/// Where the rate is no probability, or no number of words up to [`WORDS_MAX`] keeps to it: ranges
+/// wider than an interval of the highest layer are hardly filtered by any.
+///
+/// ```
+/// use bloomrf_kernels::params;
+///
+/// let layers = params::layers_for(64, 7);
+/// let words = params::words_for(&layers, 1_000_000, 1_000, 0.001)?;
+/// assert!(params::fpr(&layers, words, 1_000_000, 1_000) <= 0.001);
+/// assert!((10..32).contains(&(words * 64 / 1_000_000)), "bits per key");
+/// # Ok::<(), bloomrf_kernels::SizeError>(())
+/// ```
+pub fn words_for(layers: &Layers, keys: u64, width: u64, fpr: f64) -> Result<usize, SizeError> {
+    if !(fpr > 0.0 && fpr < 1.0) {
+        return Err(SizeError::NoRate { fpr });
+    }
+    let within = |words: usize| self::fpr(layers, words, keys, width) <= fpr;
+    // More words are never expected to do worse; `beyond` words do not keep to the rate.
+    let (mut beyond, mut enough) = (0, WORDS_MAX as usize);
+    if !within(enough) {
+        return Err(SizeError::Range { fpr, width });
+    }
+    while enough - beyond > 1 {
+        let middle = beyond + (enough - beyond) / 2;
+        if within(middle) { enough = middle } else { beyond = middle }
+    }
+    Ok(enough)
+}
+
 /// Expected false-positive rate of a key in a blocked filter of `words` words that holds `keys`
 /// distinct keys in `k` lanes each: the mean over the Poisson load of a block.
 #[must_use]
@@ -108,6 +144,22 @@ mod tests {
         let budget = Budget { bits_per_key: 8, levels: 4 };
         assert_eq!(budget.bits_per_record(), 32);
         assert!((budget.fill_target(8) - 0.2212).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_words_for_a_rate_are_the_fewest_that_keep_to_it() {
+        for (bits, keys, width, rate) in
+            [(64, 10_000, 1, 0.01), (64, 300, 4_096, 0.05), (32, 65_536, 16, 0.02), (48, 1, 1, 0.5)]
+        {
+            let layers = layers_for(bits, 3);
+            let words = words_for(&layers, keys, width, rate).unwrap();
+            assert!(fpr(&layers, words, keys, width) <= rate, "{bits} {keys}: {words}");
+            assert!(fpr(&layers, words - 1, keys, width) > rate, "{bits} {keys}: {words}");
+        }
+        let layers = layers_for(64, 3);
+        assert_eq!(words_for(&layers, 9, 1, 0.0), Err(SizeError::NoRate { fpr: 0.0 }));
+        let whole = words_for(&layers, 9, u64::MAX, 0.1);
+        assert_eq!(whole, Err(SizeError::Range { fpr: 0.1, width: u64::MAX }));
     }
 
     #[test]

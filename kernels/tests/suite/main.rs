@@ -20,6 +20,7 @@ mod exact;
 mod exhaustive;
 mod folds;
 mod model;
+mod owned;
 mod seeded;
 mod sliced_built;
 mod sliced_exact;
