@@ -22,7 +22,7 @@ pub(super) struct FoldLimits<'p> {
 
 impl FoldLimits<'_> {
     /// The factor that takes a filter of `len` words to its budget: the smallest that does.
-    fn to_budget(&self, len: usize) -> usize {
+    fn budget_factor(&self, len: usize) -> usize {
         let classes = self.sizes.words().iter().map(|&words| words as usize);
         let paid = classes
             .filter(|&words| len.is_multiple_of(words) && words.is_multiple_of(self.granule))
@@ -38,7 +38,7 @@ pub(super) fn fold_shares(
     limits: FoldLimits<'_>,
 ) -> Box<[u64]> {
     let len = shares.first().map_or(0, |share| share.len());
-    let factor = limits.to_budget(len);
+    let factor = limits.budget_factor(len);
     let mut filter = vec![0; len / factor];
     let ones = words::merge_fold_zero(kernel, shares, limits.granule, factor, &mut filter);
     fold_by_fill(kernel, filter, ones.after, limits)
@@ -46,7 +46,7 @@ pub(super) fn fold_shares(
 
 /// What is stored of an open filter, step by step: the reference of [`fold_shares`].
 pub(super) fn folded(open: &[u64], limits: FoldLimits<'_>) -> Box<[u64]> {
-    let filter = fold_by(open, limits.to_budget(open.len()), limits.granule);
+    let filter = fold_by(open, limits.budget_factor(open.len()), limits.granule);
     let ones = words::ones(Kernel::Scalar, &filter);
     fold_by_fill(Kernel::Scalar, filter, ones, limits)
 }
