@@ -38,8 +38,8 @@ const FRAMES_AHEAD: usize = 3;
 const SEED: u64 = 42;
 
 fn main() {
-    let numbers = std::env::args().filter_map(|argument| argument.parse().ok());
-    let rounds = numbers.last().unwrap_or(32);
+    let mut numbers = std::env::args().filter_map(|argument| argument.parse().ok());
+    let rounds = numbers.next_back().unwrap_or(32);
     println!("{CSV_HEADER}");
     eprintln!("pages: {}", arena().pages().name());
     let schema = Arc::new(flows::schema());
@@ -237,7 +237,7 @@ fn whole(schema: &Arc<Schema>, case: &str, batches: &[&[u8]], rounds: usize) {
 
 /// Parser, checksum, digest and naive build; or a queue.
 enum Receiver {
-    Naive(Naive),
+    Naive(Box<Naive>),
     Queue(Box<Queue>),
 }
 
@@ -284,8 +284,11 @@ impl Receiver {
 fn datagrams(schema: &Arc<Schema>, batches: &[&[u8]], rounds: usize) {
     let arena = arena();
     let config = |kernel| config(schema, kernel, &arena, Tuning::default());
-    let mut all =
-        vec![("naive".to_owned(), config(Kernel::Scalar), Receiver::Naive(Naive::new(&arena)))];
+    let mut all = vec![(
+        "naive".to_owned(),
+        config(Kernel::Scalar),
+        Receiver::Naive(Box::new(Naive::new(&arena))),
+    )];
     for kernel in Kernel::all() {
         let config = config(kernel);
         let queue = Box::new(Queue::new(config.clone()));

@@ -185,7 +185,7 @@ fn keys_are_stored_exactly_where_they_take_no_more_than_a_filter() {
     let mut rows = Vec::new();
     for i in 0..8_000u64 {
         rows.extend((1_700_000_000_000_000_000 + i * 900 + chance.next() % 900).to_le_bytes());
-        rows.extend((0x0A00_0000 | chance.next() as u32 % 3_000).to_be_bytes());
+        rows.extend((0x0A00_0000 | (chance.next() as u32 % 3_000)).to_be_bytes());
         rows.extend(chance.next().to_le_bytes());
         rows.extend(&few[(chance.next() % 5) as usize].to_be_bytes()[2..]);
     }
