@@ -1,4 +1,5 @@
-//! Called when a filter is planned or explained, not per record; the cost is some 100 powers a call.
+//! Called when a filter is planned or explained, not per record; the cost is some 100 powers a
+//! call.
 //!
 //! Rates and sizes of the blocked filters: a key sets one bit in each of k lanes of one block, and
 //! the keys of a block are Poisson.

@@ -6,8 +6,8 @@
 //! 16 bits of 32-bit keys (empty where the layers have none). Every kernel set writes the same bits
 //! and gives the same answers as [`scalar::bloomrf`], the reference.
 //!
-//! Answers are bit masks: bit `i % 64` of word `i / 64` of `found` belongs to key or range `i`. Bits
-//! past the last one are 0. A word that is not there reads as all ones: "found".
+//! Answers are bit masks: bit `i % 64` of word `i / 64` of `found` belongs to key or range `i`.
+//! Bits past the last one are 0. A word that is not there reads as all ones: "found".
 //!
 //! ```
 //! use bloomrf_kernels::{Kernel, bloomrf, params};
@@ -24,8 +24,8 @@
 //! assert_eq!(found[0], 0b01); // The second range is empty.
 //! ```
 //!
-//! Source: Mößner, Riegger, Bernhardt, Petrov, "bloomRF: On Performing Range-Queries in Bloom-Filters
-//! with Piecewise-Monotone Hash Functions and Prefix Hashing", EDBT 2023.
+//! Source: Mößner, Riegger, Bernhardt, Petrov, "bloomRF: On Performing Range-Queries in
+//! Bloom-Filters with Piecewise-Monotone Hash Functions and Prefix Hashing", EDBT 2023.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod order;

@@ -84,8 +84,8 @@ pub fn fold(kernel: Kernel, words: &mut Vec<u64>, factor: usize) {
 
 /// ORs all `shares` and folds the result into `target`, whose contents are replaced.
 ///
-/// One pass: the set bits of the union are counted before and after folding, so a wrong guess of the
-/// factor costs a second, small fold and not a second pass over the shares.
+/// One pass: the set bits of the union are counted before and after folding, so a wrong guess of
+/// the factor costs a second, small fold and not a second pass over the shares.
 ///
 /// ```
 /// use bloomrf_kernels::{Kernel, words};

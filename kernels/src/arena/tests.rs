@@ -136,7 +136,7 @@ fn a_week_of_batches_does_not_fragment_the_region() {
             let Some(oldest) = oldest.or_else(|| sealed.pop_front()) else { break };
             pool.give(oldest);
         }
-        if random.draw() % 50 == 0 && !sealed.is_empty() {
+        if random.draw().is_multiple_of(50) && !sealed.is_empty() {
             // A deleted batch leaves a hole anywhere.
             let at = random.draw() as usize % sealed.len();
             pool.give(sealed.remove(at).unwrap());

@@ -1,6 +1,7 @@
 //! Hot path: the walk over bit-sliced groups with 512-bit masks, OR of rows and prefetch.
 //!
-//! Chosen on every CPU with AVX-512; about 1.3 times as fast as portable code, since memory decides.
+//! Chosen on every CPU with AVX-512; about 1.3 times as fast as portable code, since memory
+//! decides.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{

@@ -2,9 +2,9 @@
 //!
 //! Filters to rows and back: a 64 x 64 bit transpose for each word.
 //!
-//! Works on *tiles*: the same 32 words (four cache lines) of all 64 filters. A filter shorter than the group
-//! by a whole ratio is *unfolded*, each of its words repeated: the inverse of the fold, and it
-//! answers exactly as it did.
+//! Works on *tiles*: the same 32 words (four cache lines) of all 64 filters. A filter shorter than
+//! the group by a whole ratio is *unfolded*, each of its words repeated: the inverse of the fold,
+//! and it answers exactly as it did.
 
 use std::ops::Range;
 

@@ -34,8 +34,8 @@ pub fn exact_any(
     }
 }
 
-/// Fills the summary of a group of 2-byte bitmaps: row `BITMAP_ROWS + word` becomes the OR of the 64
-/// rows of `word`. Wide ranges then read 1/64 of the rows; 8 KiB more for 512 KiB.
+/// Fills the summary of a group of 2-byte bitmaps: row `BITMAP_ROWS + word` becomes the OR of the
+/// 64 rows of `word`. Wide ranges then read 1/64 of the rows; 8 KiB more for 512 KiB.
 ///
 /// # Panics
 /// Unless there are `BITMAP_ROWS + SUMMARY_ROWS` rows.

@@ -4,8 +4,8 @@
 //! for 64 batches.
 //!
 //! A *group* is 64 filters of one column and one shape. Its *rows* are u64s: row `word * 64 + bit`
-//! holds, in bit b, the bit `bit` of word `word` of the filter in *slot* b. A group takes the memory
-//! of its 64 filters. Up to eight groups are asked side by side; answers are [`Masks`].
+//! holds, in bit b, the bit `bit` of word `word` of the filter in *slot* b. A group takes the
+//! memory of its 64 filters. Up to eight groups are asked side by side; answers are [`Masks`].
 //!
 //! - [`build`] makes the rows (a memcpy's time), [`unbuild`] and [`extract`] make filters of them.
 //! - [`run_plan`] asks bloomRF, [`exact_any`] exact bitmaps, [`blocked_contains`] blocked Bloom.

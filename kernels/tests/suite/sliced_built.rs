@@ -21,8 +21,8 @@ pub(crate) fn sources(filters: &[Vec<u64>]) -> [&[u64]; SLOTS] {
 }
 
 impl SlicedGroup {
-    /// A group of W = `words`; `keys(slot)` are those of a slot, `None` leaves it empty. Every third
-    /// filter is built three times larger and folded; every fourth is smaller, if W allows.
+    /// A group of W = `words`; `keys(slot)` are those of a slot, `None` leaves it empty. Every
+    /// third filter is built three times larger and folded; every fourth is smaller, if W allows.
     pub(crate) fn new(
         layers: &Layers,
         words: usize,

@@ -6,7 +6,8 @@ use bloomrf_kernels::{Kernel, params, scalar};
 use crate::seeded::Splitmix;
 use crate::sliced_built::sources;
 
-/// Random filters for a group of `words`; those at odd places shorter where that divides, some empty.
+/// Random filters for a group of `words`; those at odd places shorter where that divides, some
+/// empty.
 fn some_filters(random: &mut Splitmix, words: usize) -> Vec<Vec<u64>> {
     let filter = |slot: usize| {
         let ratio = [1, 2, 3, 4, 8, 60, words.max(1)][slot % 7];

@@ -1,8 +1,9 @@
-//! Project commands: `cargo xtask test | tidy | demo | bench`. The only entry a developer learns;
-//! `.ci/run` calls `cargo xtask test` and nothing else.
+//! Project commands: `cargo xtask test | tidy | demo | bench | campaign`. The only entry a
+//! developer learns; `.ci/run` calls `cargo xtask test` and nothing else.
 #![forbid(unsafe_code)]
 
 mod bench;
+mod campaign;
 mod run;
 mod tidy;
 
@@ -33,6 +34,9 @@ enum Command {
     /// Measures, keeps the record, tells it in docs/PERFORMANCE.md.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Many random cases, for hours if need be.
+    #[command(subcommand)]
+    Campaign(campaign::Campaign),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::tidy().map(|summary| println!("{summary}")),
         Command::Demo { args } => run::demo(&args),
         Command::Bench(command) => bench::run(&command),
+        Command::Campaign(command) => campaign::run(&command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -52,9 +52,15 @@ fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), Str
 
 /// Runs cargo, with what it prints.
 pub(crate) fn cargo(args: &[&str]) -> Result<(), String> {
+    cargo_with(args, &[])
+}
+
+/// [`cargo`], with variables added to its environment.
+pub(crate) fn cargo_with(args: &[&str], variables: &[(&str, String)]) -> Result<(), String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)
         .args(args)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .current_dir(root())
         .status()
         .map_err(|reason| format!("cargo could not be started: {reason}"))?;

@@ -108,7 +108,8 @@ impl Together {
                     flags[place as usize] = u8::from(search(lo, hi));
                     continue;
                 }
-                // All bits below the level differ, and `lo` has none set: the range is the interval.
+                // All bits below the level differ, and `lo` has none set: the range is the
+                // interval.
                 let whole = u8::from(differ == low && lo & low == 0);
                 flags[place as usize] |= set & whole;
                 (self.lo[left], self.hi[left], self.places[left]) = (lo, hi, place);
