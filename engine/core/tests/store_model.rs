@@ -92,6 +92,7 @@ impl World {
         let fits = before.bytes as usize + bytes + self.arena_bytes * 3 / 16 <= self.arena_bytes;
         match self.store.insert(Arc::new(copy(&made))) {
             Ok(evicted) => {
+                self.seen.splits += u64::from(self.store.stats().groups < before.groups);
                 let oldest: Vec<_> = self.held.drain(..evicted.len()).map(|held| held.0).collect();
                 assert_eq!(evicted, oldest, "the oldest go first");
                 let by_count = (self.held.len() + evicted.len() + 1).saturating_sub(self.retain);
@@ -336,13 +337,21 @@ fn run(mut world: World, mut rng: Splitmix, actions: usize) -> Seen {
 #[test]
 fn a_store_of_mixed_sizes_and_kinds_is_a_list_of_plain_filters() {
     let rng = Splitmix::from_env(1);
-    let world = World::new(400 << 10, 600, 40, mixed, Kernel::best(), None);
+    let world = World::new(840 << 10, 2_000, 150, mixed, Kernel::best(), None);
     let seen = run(world, rng, 3_000);
-    assert!(seen.groups > 4 && seen.sliced_answers > 1_000, "{seen:?}");
+    assert!(seen.groups > 4 && seen.splits > 0 && seen.sliced_answers > 1_000, "{seen:?}");
     assert!(
         seen.folded > 0 && seen.unfolded > 0 && seen.beside > 0 && seen.dead_bytes > 0,
         "{seen:?}"
     );
+}
+
+#[test]
+fn a_chunk_whose_slicing_was_given_up_keeps_the_groups_it_has() {
+    // This seed found a second group made of what had stayed beside the first one.
+    let rng = Splitmix::from_env(12);
+    let world = World::new(840 << 10, 2_000, 150, mixed, Kernel::best(), None);
+    assert!(run(world, rng, 3_000).splits > 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! One (kind, layers, W, seed) per column. W is the size at which most filters can join: those of
 //! that size, shorter ones by a whole ratio (unfolded: no loss), and longer ones by a whole ratio
-//! where folding them leaves them no fuller than the fullest filter of that size. The others stay
+//! where folding them leaves them no fuller than half of the column's filters are. The others stay
 //! plain beside the group. Near-ties go to the chunk before.
 //!
 //! Memory: a chunk may grow by half of its plain filters, shared out to the columns that grow
@@ -131,7 +131,7 @@ impl Member {
         Some(Member { shape: GroupShape::of(filter)?, fill, bytes: filter.bytes() })
     }
 
-    /// Whether it can be in a group of `words` words whose own filters are at most `fill_max` full.
+    /// Whether it can be in a group of `words` words whose folded filters are at most `fill_max` full.
     fn joins(&self, words: usize, fill_max: f64) -> bool {
         let own = self.shape.words();
         if words.is_multiple_of(own) {
@@ -195,10 +195,11 @@ fn plan_column(
             sizes.push(member.shape.words());
         }
     }
+    let akin = members.iter().flatten().filter(|m| m.shape.is_akin(&kind));
+    let mut fills: Vec<f64> = akin.map(|m| m.fill).collect();
+    fills.sort_by(f64::total_cmp);
+    let fill_max = fills.get(fills.len() / 2).copied().unwrap_or(0.0);
     let plan_of = |words: usize| {
-        let at = members.iter().flatten();
-        let at = at.filter(|m| m.shape.is_akin(&kind) && m.shape.words() == words);
-        let fill_max = at.fold(0.0_f64, |fill, m| fill.max(m.fill));
         let joined = slots(&|m| m.shape.is_akin(&kind) && m.joins(words, fill_max));
         ColumnPlan { shape: kind.sized(words), slots: joined }
     };

@@ -157,7 +157,12 @@ impl Store {
                 work.plans = Some(plan_chunk(&work.members, &self.last_plans, plain, max));
                 return;
             }
-            let filter_of = |slot: usize| chunk.sealed(slot, ordinal).map(|c| &c.filter);
+            // Begun before and given up: what is in a group already stays there, and what stayed
+            // beside it does not make another one.
+            let is_done = chunk.columns()[ordinal].group().is_some();
+            let filter_of = |slot: usize| {
+                chunk.sealed(slot, ordinal).filter(|_| !is_done).map(|column| &column.filter)
+            };
             let shapes = || (0..CHUNK_SLOTS).filter_map(|slot| GroupShape::of(filter_of(slot)?));
             // Fills decide which filters may be folded; where all are of one size, none is.
             let is_mixed =
@@ -206,7 +211,7 @@ impl Store {
                 group.slots |= 1 << slot;
             }
         }
-        if columns.is_empty() {
+        if columns.is_empty() || chunk.columns()[ordinal].group().is_some() {
             return;
         }
         self.replace_columns(number, ordinal, Some(group), columns);
