@@ -6,8 +6,8 @@
 use super::lanes::prefetch;
 use crate::RangePlan;
 use crate::sliced::{
-    Group, Masks, SLOTS, Source, any_bit, any_row, any_with, build_portable, run_with,
-    unbuild_portable,
+    Group, Masks, SLOTS, Source, any_bit, any_row, any_with, build_portable, contains_with,
+    run_with, unbuild_portable,
 };
 use crate::token::Avx2;
 
@@ -54,6 +54,24 @@ pub(crate) fn unbuild(
     let _ = token;
     // SAFETY: the token proves the features.
     unsafe { unbuild_inner(rows, filters, ratios, first) }
+}
+
+/// `sliced::blocked_contains`.
+pub(crate) fn blocked_contains(
+    token: Avx2,
+    k: u32,
+    groups: &[Option<&[u64]>],
+    ask: &Masks,
+    hash: u64,
+) -> Masks {
+    let _ = token;
+    // SAFETY: the token proves the features.
+    unsafe { blocked_inner(k, groups, ask, hash) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn blocked_inner(k: u32, groups: &[Option<&[u64]>], ask: &Masks, hash: u64) -> Masks {
+    contains_with(k, groups, ask, hash, |row| prefetch(row))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]

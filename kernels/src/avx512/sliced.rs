@@ -10,7 +10,8 @@ use std::arch::x86_64::{
 
 use super::lanes::{load8, load8_part, prefetch};
 use crate::RangePlan;
-use crate::sliced::{Group, Masks, SLOTS, any_with, run_with};
+use crate::plan::Probe;
+use crate::sliced::{Group, Masks, SLOTS, any_with, contains_with, run_with};
 use crate::token::Avx512;
 
 /// `sliced::run_plan`.
@@ -38,6 +39,24 @@ pub(crate) fn exact_any(
     unsafe { exact_any_inner(groups, ask, lo, hi) }
 }
 
+/// `sliced::blocked_contains`.
+pub(crate) fn blocked_contains(
+    token: Avx512,
+    k: u32,
+    groups: &[Option<&[u64]>],
+    ask: &Masks,
+    hash: u64,
+) -> Masks {
+    let _ = token;
+    // SAFETY: the token proves the features.
+    unsafe { blocked_inner(k, groups, ask, hash) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+fn blocked_inner(k: u32, groups: &[Option<&[u64]>], ask: &Masks, hash: u64) -> Masks {
+    contains_with(k, groups, ask, hash, |row| prefetch(row))
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn run_plan_inner(plan: &RangePlan, groups: &[Option<Group<'_>>], ask: &Masks) -> Masks {
     run_with(
@@ -45,7 +64,7 @@ fn run_plan_inner(plan: &RangePlan, groups: &[Option<Group<'_>>], ask: &Masks) -
         groups,
         ask,
         |rows, need| any_row(rows, need),
-        |word, probe, _| any_bit(word, probe.mask),
+        |word, probe, _| any_bit(word, probe),
         |row| prefetch(row),
     )
 }
@@ -75,16 +94,19 @@ fn any_row(rows: &[u64], need: u64) -> u64 {
     found
 }
 
-/// OR of the rows that `mask` names in a word. (To stop once `need` is covered gains nothing.)
+/// OR of the rows that the probe names in its word: a cyclic run, in at most nine steps of a line.
+/// (To stop once `need` is covered gains nothing.)
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn any_bit(word: &[u64; SLOTS], mask: u64) -> u64 {
+fn any_bit(word: &[u64; SLOTS], probe: &Probe) -> u64 {
+    let lines = word.as_chunks::<8>().0;
+    let start = usize::from(probe.start & 63);
+    let past = start + usize::from(probe.length);
     let mut all = _mm512_setzero_si512();
-    for (line, named) in word.as_chunks().0.iter().zip(mask.to_le_bytes()) {
-        // A line that no bit names is not read: it may be one more miss.
-        if named != 0 {
-            all = _mm512_mask_or_epi64(all, named, all, load8(line));
-        }
+    // Only lines that hold a named row: another may be one more miss.
+    for at in start / 8..past.div_ceil(8) {
+        let named = (probe.mask >> (at % 8 * 8)) as u8;
+        all = _mm512_mask_or_epi64(all, named, all, load8(&lines[at % 8]));
     }
     _mm512_reduce_or_epi64(all) as u64
 }

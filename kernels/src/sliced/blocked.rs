@@ -5,6 +5,8 @@
 use super::{GROUPS, Masks};
 use crate::Kernel;
 use crate::scalar::blocked::{self, BLOCK_WORDS};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2::sliced as avx2, avx512::sliced as avx512};
 
 /// Which slots of `ask` may hold the key with that hash; `k` as it was inserted.
 ///
@@ -20,34 +22,71 @@ pub fn blocked_contains(
     ask: &Masks,
     hash: u64,
 ) -> Masks {
-    let _ = kernel;
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::blocked_contains(token, k, groups, ask, hash),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::blocked_contains(token, k, groups, ask, hash),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => avx512::blocked_contains(token.avx512(), k, groups, ask, hash),
+        _ => contains_with(k, groups, ask, hash, |_| ()),
+    }
+}
+
+/// [`blocked_contains`], given a prefetch: bits of the key outside, groups inside, so that the
+/// loads of eight groups are in flight together.
+#[inline(always)]
+pub(crate) fn contains_with(
+    k: u32,
+    groups: &[Option<&[u64]>],
+    ask: &Masks,
+    hash: u64,
+    ahead: impl Fn(&u64),
+) -> Masks {
     assert!(groups.len() <= GROUPS, "{} groups where at most {GROUPS} are asked", groups.len());
-    // What the key sets in its block, wherever that lies.
+    let mut blocks = [None; GROUPS];
+    for ((block, group), &ask) in blocks.iter_mut().zip(groups).zip(ask) {
+        if ask != 0 {
+            *block = group.and_then(|rows| block_of(rows, hash));
+        }
+    }
+    // What the key sets in its block, wherever that lies: one bit in each of k words.
     let bits = blocked::mask(k, hash);
+    let mut rows = [0; BLOCK_WORDS];
+    let mut count = 0;
+    for (word, bits) in bits.iter().enumerate().filter(|(_, bits)| **bits != 0) {
+        rows[count] = word * 64 + bits.trailing_zeros() as usize;
+        count += 1;
+    }
+    let rows = &rows[..count];
+    let hint = |row: usize| blocks.iter().flatten().for_each(|block| ahead(&block[row]));
+    rows.iter().take(AHEAD).for_each(|&row| hint(row));
     let mut found = *ask;
-    for (found, group) in found.iter_mut().zip(groups) {
-        if let Some(rows) = group
-            && *found != 0
-        {
-            *found &= covered(rows, &bits, hash);
+    for (at, &row) in rows.iter().enumerate() {
+        if let Some(&next) = rows.get(at + AHEAD) {
+            hint(next);
+        }
+        let mut alive = 0;
+        for (found, block) in found.iter_mut().zip(&blocks) {
+            if let Some(block) = block {
+                *found &= block[row];
+                alive |= *found;
+            }
+        }
+        if alive == 0 {
+            break;
         }
     }
     found
 }
 
-/// AND of the rows that `bits` name in the block of `hash`.
+/// The rows of the block of `hash`; a group of no block has none.
 #[inline(always)]
-fn covered(rows: &[u64], bits: &[u64; BLOCK_WORDS], hash: u64) -> u64 {
-    let blocks = rows.as_chunks::<{ 64 * BLOCK_WORDS }>().0;
+fn block_of(rows: &[u64], hash: u64) -> Option<&[u64; 64 * BLOCK_WORDS]> {
+    let blocks = rows.as_chunks().0;
     let index = (hash >> 32).wrapping_mul(blocks.len() as u64) >> 32;
-    let Some(block) = blocks.get(index as usize) else { return u64::MAX };
-    let mut found = u64::MAX;
-    for (&word, rows) in bits.iter().zip(block.as_chunks::<64>().0) {
-        let mut word = word;
-        while word != 0 {
-            found &= rows[word.trailing_zeros() as usize];
-            word &= word - 1;
-        }
-    }
-    found
+    blocks.get(index as usize)
 }
+
+/// Rows between a prefetch and its load, as in the walk of a plan.
+const AHEAD: usize = 2;

@@ -42,6 +42,8 @@ mod walk;
 
 pub use blocked::blocked_contains;
 #[cfg(target_arch = "x86_64")]
+pub(crate) use blocked::contains_with;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use build::{Source, TILE, TILE_WORDS, build_portable, store_line, unbuild_portable};
 pub use build::{build, build_words, extract, unbuild, unbuild_words};
 #[cfg(target_arch = "x86_64")]

@@ -103,59 +103,75 @@ fn walk<const N: usize>(
     let probes = plan.probes();
     let (mut left, mut right, mut found) = (ask, ask, [0; N]);
     for probe in probes.iter().take(AHEAD) {
-        prefetch(views, probe, &ask, ahead);
+        prefetch(views, probe, &left, &right, ahead);
     }
     let mut at = 0;
     while let Some(probe) = probes.get(at) {
         if let Some(next) = probes.get(at + AHEAD) {
-            prefetch(views, next, &or(&left, &right), ahead);
+            prefetch(views, next, &left, &right, ahead);
         }
         at += 1;
-        let need = match probe.step {
-            Step::Cover | Step::Any => or(&left, &right),
-            Step::Left | Step::AnyLeft | Step::EndLeft => left,
-            Step::Right | Step::AnyRight | Step::EndRight => right,
-            Step::Yes => break,
-        };
-        let mut hit = [0; N];
+        let Some(paths) = Paths::of(probe.step) else { break };
+        let mut run = None;
         if probe.exact && probe.step == Step::Any {
             // One question for the whole interior; without a run nothing is known.
-            let Some(run) = plan.top_run() else { break };
+            run = plan.top_run();
+            let Some(run) = run else { break };
             at = run.past;
-            for g in 0..N {
-                if need[g] != 0 {
-                    hit[g] = any_in(views[g].top, run.from, run.to, need[g], any_row);
-                }
-            }
-        } else if probe.length != 0 {
-            for g in 0..N {
-                // A branch: guessed right, it lets the loads of later probes begin.
-                if need[g] != 0 {
-                    hit[g] = views[g].read(probe, need[g], any_row, any_bit);
-                }
-            }
         }
-        match probe.step {
-            Step::Cover => {
-                left = and(&left, &hit);
-                right = and(&right, &hit);
+        // Group by group and in plain words: eight scalar stores that are read back as one vector
+        // would wait for all of them to reach the cache.
+        let mut alive = 0;
+        for g in 0..N {
+            let need = left[g] & paths.left | right[g] & paths.right;
+            // A branch: guessed right, it lets the loads of later probes begin.
+            if need != 0 {
+                // Where a path ends, nothing is read and nothing is hit.
+                let hit = match run {
+                    _ if probe.length == 0 => 0,
+                    Some(run) => any_in(views[g].top, run.from, run.to, need, any_row),
+                    None => views[g].read(probe, need, any_row, any_bit),
+                };
+                // Only slots whose path is alive are found by it; these leave both paths.
+                let inner = hit & need & paths.inner;
+                found[g] |= inner;
+                left[g] &= !inner & (hit | paths.inner | !paths.left);
+                right[g] &= !inner & (hit | paths.inner | !paths.right);
             }
-            // Where a path ends, nothing was read and nothing is hit.
-            Step::Left | Step::EndLeft => left = and(&left, &hit),
-            Step::Right | Step::EndRight => right = and(&right, &hit),
-            _ => {
-                // Only slots whose path is alive are found by it.
-                found = or(&found, &and(&hit, &need));
-                left = and_not(&left, &found);
-                right = and_not(&right, &found);
-            }
+            alive |= left[g] | right[g];
         }
-        if or(&left, &right) == [0; N] {
+        if alive == 0 {
             return found;
         }
     }
     // Every cover passed. (Level 0 ends every path: a plan that was never built comes here too.)
-    or(&found, &or(&left, &right))
+    std::array::from_fn(|g| found[g] | left[g] | right[g])
+}
+
+/// What a step reads for, as masks of all or nothing.
+#[derive(Clone, Copy)]
+struct Paths {
+    left: u64,
+    right: u64,
+    /// A hit is found; else a miss ends the path.
+    inner: u64,
+}
+
+impl Paths {
+    /// `None`: all that is alive is found.
+    #[inline(always)]
+    fn of(step: Step) -> Option<Self> {
+        let (left, right, inner) = match step {
+            Step::Cover => (!0, !0, 0),
+            Step::Any => (!0, !0, !0),
+            Step::Left | Step::EndLeft => (!0, 0, 0),
+            Step::Right | Step::EndRight => (0, !0, 0),
+            Step::AnyLeft => (!0, 0, !0),
+            Step::AnyRight => (0, !0, !0),
+            Step::Yes => return None,
+        };
+        Some(Paths { left, right, inner })
+    }
 }
 
 /// Asks for the rows of a probe in the groups that still have a slot alive.
@@ -163,7 +179,8 @@ fn walk<const N: usize>(
 fn prefetch<const N: usize>(
     views: &[View<'_>; N],
     probe: &Probe,
-    alive: &[u64; N],
+    left: &[u64; N],
+    right: &[u64; N],
     ahead: impl Fn(&u64),
 ) {
     // A step that reads nothing has no hash; the top is asked by long runs that need no hint.
@@ -173,7 +190,7 @@ fn prefetch<const N: usize>(
     for g in 0..N {
         if let Some(word) = views[g].word(probe) {
             // No branch: which groups are still alive cannot be guessed.
-            let word = select_unpredictable(alive[g] != 0, word, &NOTHING);
+            let word = select_unpredictable(left[g] | right[g] != 0, word, &NOTHING);
             ahead(&word[usize::from(probe.start & 63)]);
         }
     }
@@ -221,21 +238,6 @@ pub(crate) fn any_bit(word: &[u64; SLOTS], probe: &Probe, need: u64) -> u64 {
         return found;
     }
     found | any_row(&word[..end - SLOTS], need & !found)
-}
-
-#[inline(always)]
-fn or<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
-    std::array::from_fn(|g| a[g] | b[g])
-}
-
-#[inline(always)]
-fn and<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
-    std::array::from_fn(|g| a[g] & b[g])
-}
-
-#[inline(always)]
-fn and_not<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
-    std::array::from_fn(|g| a[g] & !b[g])
 }
 
 /// A word of a filter that holds nothing.
