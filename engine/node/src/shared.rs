@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bloomrf_engine::env::Clock;
+use bloomrf_engine::filter::FormCounts;
 use bloomrf_engine::lookup::LookupConfig;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::store::{Store, StoreReader};
@@ -146,6 +147,15 @@ impl Shared {
             store: self.store().stats(),
             arena_bytes: self.config.arena_bytes,
         }
+    }
+
+    /// In which forms the columns of held batches are stored.
+    pub(crate) fn forms(&self) -> FormCounts {
+        // Counted without the store's lock: there may be a million columns.
+        let held = self.store().list();
+        let mut forms = FormCounts::default();
+        held.iter().flat_map(|(batch, _)| &batch.columns).for_each(|column| forms.add(column));
+        forms
     }
 
     /// The same numbers for the demo and tests.

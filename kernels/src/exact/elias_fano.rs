@@ -109,7 +109,8 @@ impl EliasFano {
             0 => 0,
             _ => self.zero(bucket - 1) + 1,
         };
-        let end = self.zero(bucket);
+        // The bucket's own zero, mostly in the same word.
+        let end = self.next_zero(start);
         let (first, last) = (start - bucket as usize, end - bucket as usize);
         let low = from & ((1 << self.low_bits) - 1);
         let next = self.lower_bound(first, last, low);
@@ -189,6 +190,17 @@ impl EliasFano {
             at += 1;
             zeros = !self.highs[at];
         }
+    }
+
+    /// Position of the first zero at or after `position`; the last bucket ends with one.
+    fn next_zero(&self, position: usize) -> usize {
+        let mut at = position / 64;
+        let mut zeros = !self.highs[at] & (u64::MAX << (position % 64));
+        while zeros == 0 {
+            at += 1;
+            zeros = !self.highs[at];
+        }
+        at * 64 + zeros.trailing_zeros() as usize
     }
 
     /// Position of the first one at or after `position`.

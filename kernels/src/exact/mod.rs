@@ -13,9 +13,11 @@
 
 mod elias_fano;
 mod near;
+mod sort;
 
 pub use elias_fano::EliasFano;
 pub use near::Near;
+pub use sort::sort_distinct;
 
 /// An exact set of keys.
 ///

@@ -4,6 +4,7 @@
 mod chunk;
 mod close;
 mod fold;
+mod form;
 mod open;
 mod policy;
 mod rows;
@@ -13,6 +14,7 @@ mod staged;
 
 pub use chunk::Dedupe;
 pub(crate) use chunk::{ChunkKeys, ColumnScratch, KeyBuffers};
+pub use form::{FORMS, FormCounts};
 pub use open::OpenColumn;
 pub use policy::{FilterPolicy, OpenShape};
 pub use sealed::{

@@ -7,9 +7,16 @@
 //! the keys lie so far apart that a filter will be smaller, the column gives up for this batch and
 //! the filter, which is built in any case, is all there is.
 //!
+//! What is chosen: a list or a frame-of-reference bitmap wherever it is no larger than the filter.
+//! Elias-Fano wherever it is no larger and the keys rise or fall with the order of arrival, as
+//! timestamps do: then zone maps tell batches apart and hardly any is asked. Of other columns every
+//! batch is asked, one by one, since an exact column has left its bit-sliced group: three dependent
+//! cache misses a batch, 0.2 us and more, where the group takes 5 ns. There Elias-Fano has to take
+//! at most a quarter of the filter's bytes ([`UNORDERED_SHARE`]).
+//!
 //! Invariant: while [`Staged::keys`] says anything, it holds every key that the filter was given.
 
-use bloomrf_kernels::exact::Exact;
+use bloomrf_kernels::exact::{Exact, sort_distinct};
 
 /// Kept keys of one column and queue.
 #[derive(Clone, Debug)]
@@ -85,16 +92,40 @@ pub(super) fn exact<'s>(
     if count == 0 {
         return None;
     }
+    let is_ordered = shares.clone().filter_map(Staged::keys).all(is_ordered);
     let mut keys = Vec::with_capacity(count);
     shares.filter_map(Staged::keys).for_each(|share| keys.extend_from_slice(share));
-    keys.sort_unstable();
-    keys.dedup();
+    sort_distinct(&mut keys);
     let ends = keys.first().copied().zip(keys.last().copied());
     if ends != bounds {
         return None;
     }
-    Exact::smallest(&keys, bytes_max)
+    let smallest = Exact::smallest(&keys, bytes_max)?;
+    let pays = match &smallest {
+        Exact::List(_) | Exact::Near(_) => true,
+        Exact::EliasFano(keys) => is_ordered || keys.bytes() <= bytes_max / UNORDERED_SHARE,
+    };
+    pays.then_some(smallest)
 }
+
+/// Whether keys rise, or fall, with the order in which they came, give or take half of their span:
+/// of [`PAIRS`] pairs that lie half of the keys apart nearly all agree.
+fn is_ordered(keys: &[u64]) -> bool {
+    let half = keys.len() / 2;
+    let pairs = half.min(PAIRS);
+    let rising = (0..pairs).filter(|pair| {
+        let at = pair * half / pairs;
+        keys[at] <= keys[at + half]
+    });
+    let rising = rising.count();
+    rising.min(pairs - rising) <= pairs / 16
+}
+
+/// Filter bytes over Elias-Fano bytes from which on the latter is worth being asked one by one.
+const UNORDERED_SHARE: usize = 4;
+
+/// Pairs of keys by which the order of arrival is judged.
+const PAIRS: usize = 64;
 
 /// Keys after which it is judged whether keeping more is worth it.
 const JUDGED_KEYS: u64 = 4_096;
@@ -115,6 +146,31 @@ mod tests {
         assert_eq!(super::exact([&a, &b].into_iter(), BOUNDS, 23), None, "larger than allowed");
         let wider = Some((2, 1 << 40));
         assert_eq!(super::exact([&a, &b].into_iter(), wider, 1_000), None, "a key is missing");
+    }
+
+    #[test]
+    fn elias_fano_needs_keys_in_order_or_a_quarter_of_the_bytes() {
+        let rising: Vec<u64> = (0..1_000).map(|i| 3 + i * 5_000 + i % 7).collect();
+        let falling: Vec<u64> = rising.iter().rev().copied().collect();
+        let mixed: Vec<u64> = (0..1_000).map(|i| rising[i * 577 % 1_000]).collect();
+        let bounds = Some((rising[0], rising[999]));
+        let chosen = |keys: &[u64], bytes_max| {
+            let mut share = Staged::reserve(1_000, 32);
+            share.push(keys);
+            exact([&share].into_iter(), bounds, bytes_max).is_some()
+        };
+        let bytes = Exact::smallest(&rising, usize::MAX).unwrap().bytes();
+        for (keys, ordered) in [(&rising, true), (&falling, true), (&mixed, false)] {
+            assert_eq!(chosen(keys, bytes), ordered);
+            assert!(!chosen(keys, bytes - 1), "larger than the filter");
+            assert!(chosen(keys, 4 * bytes), "a quarter");
+            assert_eq!(chosen(keys, 4 * bytes - 1), ordered, "more than a quarter");
+        }
+        // Frame of reference, whatever the order.
+        let dense: Vec<u64> = (0..1_000).map(|i| 3 + i * 577 % 1_000).collect();
+        let mut share = Staged::reserve(1_000, 32);
+        share.push(&dense);
+        assert!(exact([&share].into_iter(), Some((3, 1_002)), 128).is_some());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::zone::{ZoneFinding, of_batch};
 use crate::identity::BatchId;
 use crate::query;
 use crate::schema::Schema;
+use crate::seal::SealedBatch;
 use crate::store::{CandidateRun, Chunk, Place, Snapshot};
 use crate::wire::lookup::LookupRequest;
 
@@ -55,7 +56,7 @@ pub struct BatchExplain {
 pub struct LeafExplain {
     /// The normalised leaf, for people.
     pub leaf: String,
-    /// What decided it: "zone map", "filter", "no opinion: ...".
+    /// What decided it: "zone map", "filter", "filter (exact: list)", "no opinion: ...".
     pub by: String,
     /// Whether the leaf may match in this batch.
     pub may_match: bool,
@@ -93,9 +94,9 @@ pub(super) fn all(
             }
             Some(live) => unexplained(live.outcome()),
         };
-        let line = |(text, finding): (&String, Finding)| LeafExplain {
+        let line = |(text, (finding, form)): (&String, Explained)| LeafExplain {
             leaf: text.clone(),
-            by: decided_by(finding),
+            by: decided_by((finding, form)),
             may_match: finding.may_match(),
         };
         BatchExplain { batch, outcome, leaves: texts.iter().zip(findings).map(line).collect() }
@@ -148,7 +149,7 @@ impl Live<'_> {
 
 /// One live batch: its outcome and what decided each leaf. Evaluates anew instead of repeating
 /// the masks, so that a difference shows; what time did not suffice for is as the reply has it.
-fn one(walk: &mut Walk<'_, '_>, live: &Live<'_>) -> (Outcome, Vec<Finding>) {
+fn one(walk: &mut Walk<'_, '_>, live: &Live<'_>) -> (Outcome, Vec<Explained>) {
     let normal = walk.normal;
     let batch = live.chunk.slot(live.slot).map(|batch| &**batch);
     let zone: Vec<bool> =
@@ -167,7 +168,8 @@ fn one(walk: &mut Walk<'_, '_>, live: &Live<'_>) -> (Outcome, Vec<Finding>) {
             None => Outcome::MayMatch,
         }
     };
-    (outcome, findings)
+    let forms = normal.leaves.iter().map(|leaf| exact_form(batch, leaf.column));
+    (outcome, findings.into_iter().zip(forms).collect())
 }
 
 /// The reason without which the batch would have been excluded, if there is one.
@@ -191,10 +193,22 @@ fn holds(node: &Node, leaf: &impl Fn(usize) -> bool) -> bool {
     }
 }
 
-fn decided_by(finding: Finding) -> String {
+/// What decided a leaf, and the form of its column where that is exact.
+type Explained = (Finding, Option<&'static str>);
+
+/// The form in which the column of a leaf is stored, where it is an exact one.
+fn exact_form(batch: Option<&SealedBatch>, column: u16) -> Option<&'static str> {
+    let filter = &batch?.columns.get(usize::from(column))?.filter;
+    filter.is_exact().then(|| filter.form())
+}
+
+fn decided_by((finding, form): Explained) -> String {
     match finding {
         Finding::Zone(_) => "zone map".to_owned(),
-        Finding::Filter(_) => "filter".to_owned(),
+        Finding::Filter(_) => match form {
+            Some(form) => format!("filter (exact: {form})"),
+            None => "filter".to_owned(),
+        },
         Finding::NoOpinion(why) => format!("no opinion: {why}"),
     }
 }

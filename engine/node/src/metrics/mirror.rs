@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use bloomrf_engine::filter::{FORMS, FormCounts};
 use bloomrf_engine::ingest::RefuseReason;
 use bloomrf_engine::store::StoreStats;
 use prometheus::{IntCounter, IntGauge};
@@ -36,6 +37,8 @@ pub(super) struct Mirror {
     dead_bytes: IntGauge,
     groups: IntGauge,
     sliced_batches: IntGauge,
+    columns_by_kind: Vec<IntGauge>,
+    bytes_by_kind: Vec<IntGauge>,
     arena_bytes_limit: IntGauge,
     frames_in: IntCounter,
     frames_data: IntCounter,
@@ -64,6 +67,18 @@ impl Mirror {
             dead_bytes: gauge("store_dead_bytes", "Bytes of groups whose batches have left.")?,
             groups: gauge("store_groups", "Bit-sliced groups: columns of 64 batches.")?,
             sliced_batches: gauge("store_sliced_batches", "Batches held in such groups.")?,
+            columns_by_kind: register.gauges(
+                "columns_by_kind",
+                "Columns of batches held, by the form in which they are stored.",
+                "kind",
+                &FORMS,
+            )?,
+            bytes_by_kind: register.gauges(
+                "columns_bytes_by_kind",
+                "Bytes of these columns, as each takes by itself.",
+                "kind",
+                &FORMS,
+            )?,
             arena_bytes_limit: gauge("arena_bytes_limit", "Bytes of filters allowed.")?,
             frames_in: counter(
                 "frames_in",
@@ -90,7 +105,7 @@ impl Mirror {
         })
     }
 
-    pub(super) fn refresh(&self, moment: &Moment) {
+    pub(super) fn refresh(&self, moment: &Moment, forms: &FormCounts) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let Moment { queues, socket_dropped, store, arena_bytes } = moment;
         set(&self.verified, store.verified);
@@ -101,6 +116,12 @@ impl Mirror {
         set(&self.dead_bytes, store.dead_bytes);
         set(&self.groups, store.groups);
         set(&self.sliced_batches, store.sliced_batches);
+        for (gauge, &columns) in self.columns_by_kind.iter().zip(&forms.columns) {
+            set(gauge, columns);
+        }
+        for (gauge, &bytes) in self.bytes_by_kind.iter().zip(&forms.bytes) {
+            set(gauge, bytes);
+        }
         set(&self.arena_bytes_limit, *arena_bytes as u64);
         advance(&self.rejected, store.rejected);
         advance(&self.evicted, store.evicted);

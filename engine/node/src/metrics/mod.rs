@@ -7,6 +7,7 @@ mod lookup;
 mod mirror;
 mod seal;
 
+use bloomrf_engine::filter::FormCounts;
 use bloomrf_kernels::arena::PageMode;
 use mirror::Mirror;
 use prometheus::core::Collector;
@@ -52,8 +53,12 @@ impl Metrics {
     }
 
     /// The text that `/metrics` answers, with the numbers of this moment.
-    pub(crate) fn encode(&self, moment: &Moment) -> Result<String, prometheus::Error> {
-        self.mirror.refresh(moment);
+    pub(crate) fn encode(
+        &self,
+        moment: &Moment,
+        forms: &FormCounts,
+    ) -> Result<String, prometheus::Error> {
+        self.mirror.refresh(moment, forms);
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }
@@ -83,6 +88,19 @@ impl Register<'_> {
 
     fn gauge(&self, name: &str, help: &str) -> Result<prometheus::IntGauge, prometheus::Error> {
         self.add(prometheus::IntGauge::with_opts(Self::opts(name, help)))
+    }
+
+    /// One gauge per value of `label`.
+    fn gauges(
+        &self,
+        name: &str,
+        help: &str,
+        label: &str,
+        values: &[&str],
+    ) -> Result<Vec<prometheus::IntGauge>, prometheus::Error> {
+        let all = prometheus::IntGaugeVec::new(Self::opts(name, help), &[label]);
+        let all = self.add(all)?;
+        Ok(values.iter().map(|value| all.with_label_values(&[value])).collect())
     }
 
     fn histogram(

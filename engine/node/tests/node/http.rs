@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use bloomrf_engine::filter::FORMS;
 use bloomrf_engine::query::parse_where;
 
 use crate::world::{World, packets, wait_for};
@@ -48,6 +49,8 @@ const NAMES: &[&str] = &[
     "store_dead_bytes",
     "store_groups",
     "store_sliced_batches",
+    "columns_by_kind{kind=\"elias-fano\"}",
+    "columns_bytes_by_kind{kind=\"bloomrf\"}",
     "frames_refused{reason=\"checksum\"}",
     "frames_dropped{place=\"socket\"}",
     "batches_incomplete{reason=\"gap\"}",
@@ -109,8 +112,9 @@ fn every_want_of_an_opinion_is_counted_by_its_reason() {
     let mut world = World::start_with(|config| {
         config.columns = Some(vec!["src_ip4".to_owned()]);
         config.max_probes = 1;
+        // No exact set takes the filter's place: nothing is probed there.
+        config.exact_keys = 0;
     });
-    // Far apart, so that no exact set of near keys takes the filter's place.
     let mut packets = packets(400, 1_000);
     packets[7].src_ip4 = Some([20, 1, 2, 3]);
     world.send(1, &packets);
@@ -146,6 +150,14 @@ fn schema_and_batches_are_json() {
     assert_eq!(columns.len(), world.schema.columns().len());
     let port = columns.iter().find(|c| c["name"] == "dst_port").unwrap();
     assert_eq!(port["fpr"], 0.0);
+    assert_eq!(port["form"], "list");
+    assert!(port["why"].as_str().unwrap().starts_with("exact: "), "{}", port["why"]);
+    let (_, text) = get(&world, "/metrics");
+    let held: f64 = FORMS
+        .iter()
+        .map(|kind| metric(&text, &format!("columns_by_kind{{kind=\"{kind}\"}}")))
+        .sum();
+    assert_eq!(held, 2.0 * columns.len() as f64);
     assert!(port["fill"].as_f64().unwrap() > 0.0);
     let page = json(&world, "/batches?limit=1");
     assert_eq!((page["batches"].as_array().unwrap().len(), &page["next"]), (1, &9.into()));

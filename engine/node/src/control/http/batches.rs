@@ -74,9 +74,13 @@ pub(super) async fn list(
 }
 
 fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState) -> Value {
+    let (config, records) = (&shared.config, batch.records);
+    let bits = config.bits_per_key.saturating_mul(config.levels);
     let names = shared.schema.columns().iter();
-    let columns: Vec<Value> =
-        names.zip(&batch.columns).map(|(c, sealed)| describe_column(c.name(), sealed)).collect();
+    let columns: Vec<Value> = names
+        .zip(&batch.columns)
+        .map(|(column, sealed)| describe_column(column.name(), sealed, records, bits))
+        .collect();
     json!({
         "id": batch.batch,
         "state": match state {
@@ -90,10 +94,12 @@ fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState) -> Value {
     })
 }
 
-fn describe_column(name: &str, column: &SealedColumn) -> Value {
+fn describe_column(name: &str, column: &SealedColumn, records: u64, bits: u32) -> Value {
     json!({
         "name": name,
         "kind": kind_label(column.filter.kind()),
+        "form": column.filter.form(),
+        "why": column.filter.why(records, bits),
         "bytes": column.filter.bytes(),
         "sliced": matches!(column.filter, Filter::Sliced(_)),
         "fill": column.filter.fill(),

@@ -63,7 +63,7 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
-    match shared.metrics.encode(&shared.moment()) {
+    match shared.metrics.encode(&shared.moment(), &shared.forms()) {
         Ok(text) => ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
     }
