@@ -25,8 +25,9 @@ pub const K_MIN: u32 = 4;
 /// Most lanes per key.
 pub const K_MAX: u32 = 8;
 
-/// Most blocks of a filter (256 GiB): the block of a key comes from 32 bits of its hash.
-pub const BLOCKS_MAX: u64 = 1 << 32;
+/// Most blocks of a filter (256 GiB): the block of a key comes from 32 bits of its hash, by a
+/// product of 32-bit numbers.
+pub const BLOCKS_MAX: u64 = (1 << 32) - 1;
 
 /// Inserts keys, hashed by [`crate::hash::key`] under `seed`.
 ///
@@ -147,7 +148,7 @@ pub fn contains_hashes_many(
 ///
 /// let blocks = blocked::blocks_for(blocked::K_DEFAULT, 1_000_000, 0.01)?;
 /// assert_eq!(blocks * 512 / 1_000_000, 9, "bits per key");
-/// assert!(blocked::blocks_for(8, 1 << 40, 0.01).is_err(), "more than 2^32 blocks");
+/// assert!(blocked::blocks_for(8, 1 << 40, 0.01).is_err(), "more than 2^32 - 1 blocks");
 /// # Ok::<(), bloomrf_kernels::SizeError>(())
 /// ```
 pub fn blocks_for(k: u32, keys: u64, fpr: f64) -> Result<u64, SizeError> {
@@ -185,7 +186,7 @@ fn assert_shape(k: u32, blocks: &[u64]) {
         !blocks.is_empty()
             && blocks.len().is_multiple_of(BLOCK_WORDS)
             && (blocks.len() / BLOCK_WORDS) as u64 <= BLOCKS_MAX,
-        "{} words are no whole number of blocks (1 to 2^32 of 8 words)",
+        "{} words are no whole number of blocks (1 to 2^32 - 1 of 8 words)",
         blocks.len()
     );
 }

@@ -16,7 +16,7 @@ use crate::{avx2, avx512};
 pub use crate::scalar::split_block::{BLOCK_WORDS, contains, fold, insert};
 
 /// Most blocks of a filter. (Parquet's own headers end at 2^26: 2 GiB.)
-pub const BLOCKS_MAX: u64 = 1 << 32;
+pub const BLOCKS_MAX: u64 = (1 << 32) - 1;
 
 /// Inserts 64-bit values, hashed as Parquet hashes an `INT64`.
 ///
@@ -136,7 +136,7 @@ fn assert_shape(blocks: &[u64]) {
         !blocks.is_empty()
             && blocks.len().is_multiple_of(BLOCK_WORDS)
             && (blocks.len() / BLOCK_WORDS) as u64 <= BLOCKS_MAX,
-        "{} words are no whole number of blocks (1 to 2^32 of 4 words)",
+        "{} words are no whole number of blocks (1 to 2^32 - 1 of 4 words)",
         blocks.len()
     );
 }

@@ -230,5 +230,5 @@ fn checked_words(words: usize) -> Result<usize, FilterError> {
     if words.is_multiple_of(BLOCK_WORDS) && (1..=BLOCKS_MAX).contains(&blocks) {
         return Ok(words);
     }
-    Err(FilterError::Words { words, expected: "whole blocks of 8 words, 1 to 2^32 of them" })
+    Err(FilterError::Words { words, expected: "whole blocks of 8 words, 1 to 2^32 - 1 of them" })
 }

@@ -103,7 +103,7 @@ pub(crate) fn contains_hashes_many(k: u32, blocks: &[u64], hashes: &[u64], found
     }
 }
 
-/// Which block of `words / BLOCK_WORDS` a hash falls into; at most 2^32 blocks.
+/// Which block of `words / BLOCK_WORDS` a hash falls into; fewer than 2^32 blocks.
 #[inline]
 #[must_use]
 pub fn block_index(words: usize, hash: u64) -> usize {

@@ -75,7 +75,7 @@ pub(crate) fn contains_hashes_many(blocks: &[u64], hashes: &[u64], found: &mut [
     }
 }
 
-/// Which block of `words / BLOCK_WORDS` a hash falls into; at most 2^32 blocks.
+/// Which block of `words / BLOCK_WORDS` a hash falls into; fewer than 2^32 blocks.
 #[inline]
 fn block_index(words: usize, hash: u64) -> usize {
     let blocks = (words / BLOCK_WORDS) as u64;
