@@ -24,7 +24,8 @@ const ALL: &str = r#"{"name": "all", "version": 1, "columns": [
     {"name": "ts", "type": "timestamp(ns)", "order": "big"}, {"name": "i64", "type": "i64"},
     {"name": "f64", "type": "f64", "nullable": true, "order": "big"},
     {"name": "ip6", "type": "ipv6", "nullable": true}, {"name": "id", "type": "uuid"},
-    {"name": "tag", "type": "bytes(3)"}, {"name": "text", "type": "bytes(20)", "nullable": true}]}"#;
+    {"name": "tag", "type": "bytes(3)"},
+    {"name": "text", "type": "bytes(20)", "nullable": true}]}"#;
 
 /// One cache line a record: the shape with its own kernel.
 const LINE: &str = r#"{"name": "line", "version": 1, "record_bytes": 64, "columns": [

@@ -4,8 +4,8 @@
 //!
 //! Why chunks and columns: one open filter, one array of keys and one cache are in use at a time,
 //! which fits a core's own cache, and the kernels get thousands of keys per call. The column ends
-//! up bit for bit as [`OpenColumn::insert_rows`] leaves it. What belongs to the batch and not to the
-//! column's bits (recent keys, maps that are joined at the end) lies in a [`ColumnScratch`].
+//! up bit for bit as [`OpenColumn::insert_rows`] leaves it. What belongs to the batch and not to
+//! the column's bits (recent keys, maps that are joined at the end) lies in a [`ColumnScratch`].
 
 use bloomrf_kernels::arena::Words;
 use bloomrf_kernels::columns::{self, KeysRef, RecentKeys, RecentWideKeys};

@@ -5,8 +5,8 @@
 //! queue): any lane may arrive on any queue. Two batches may be open at once; a third batch id,
 //! or a time limit without progress, ends the oldest as incomplete.
 //!
-//! Rows wait in chunks ([`PendingRows`]) and are inserted column by column; a partial that leaves the
-//! queue has none waiting.
+//! Rows wait in chunks ([`PendingRows`]) and are inserted column by column; a partial that leaves
+//! the queue has none waiting.
 //!
 //! Hot path: everything below, from a datagram to filter bits.
 

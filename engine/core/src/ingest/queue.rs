@@ -164,8 +164,8 @@ impl Queue {
         }
     }
 
-    /// Takes the datagrams of a burst, in order: as [`Queue::on_datagram`] of each, with the rows of
-    /// the ones to come fetched ahead.
+    /// Takes the datagrams of a burst, in order: as [`Queue::on_datagram`] of each, with the rows
+    /// of the ones to come fetched ahead.
     pub fn on_burst(&mut self, datagrams: &[&[u8]], now_ns: u64) {
         let kernel = self.config.policy.kernel;
         for (at, bytes) in datagrams.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The union of all shares of one batch, and the proof that it is the whole batch.
 //!
 //! Every share adds its frames to one table. A frame that two queues inserted is found by the table
-//! and its rows are counted as doubled, so that `rows inserted - rows doubled = records` proves that
-//! what was received was also inserted. The columns wait until the batch is sealed: then one pass
-//! over all shares merges, folds and clears them.
+//! and its rows are counted as doubled, so that `rows inserted - rows doubled = records` proves
+//! that what was received was also inserted. The columns wait until the batch is sealed: then one
+//! pass over all shares merges, folds and clears them.
 
 use std::sync::Arc;
 

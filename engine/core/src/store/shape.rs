@@ -131,7 +131,8 @@ impl Member {
         Some(Member { shape: GroupShape::of(filter)?, fill, bytes: filter.bytes() })
     }
 
-    /// Whether it can be in a group of `words` words whose folded filters are at most `fill_max` full.
+    /// Whether it can be in a group of `words` words whose folded filters are at most `fill_max`
+    /// full.
     fn joins(&self, words: usize, fill_max: f64) -> bool {
         let own = self.shape.words();
         if words.is_multiple_of(own) {

@@ -206,8 +206,8 @@ impl Node {
             seed: 0xB10,
             filtered: vec![true; schema.columns().len()],
             kernel,
-            // Nodes of two queues may store keys exactly; enough for every batch, however its frames
-            // fall to the queues and whatever caches leave out.
+            // Nodes of two queues may store keys exactly; enough for every batch, however its
+            // frames fall to the queues and whatever caches leave out.
             exact_keys_max: if queues == 2 { 1_000 } else { 0 },
         };
         let config = IngestConfig {

@@ -62,8 +62,8 @@ pub struct Config {
     pub max_probes: u32,
     /// `FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN`.
     pub max_kib_per_column: u32,
-    /// `BLOOMRF_EXACT_KEYS`: keys that a column keeps while its batch is open, to store them exactly
-    /// at close where that takes no more than a filter; 0: never.
+    /// `BLOOMRF_EXACT_KEYS`: keys that a column keeps while its batch is open, to store them
+    /// exactly at close where that takes no more than a filter; 0: never.
     pub exact_keys: usize,
     /// `FERMIHDI_BLOOMRF_DATA_DIR`.
     pub data_dir: PathBuf,

@@ -2,8 +2,8 @@
 //!
 //! Two regions. That of the store holds the bit-sliced groups that lookups read at random: it is
 //! mapped from reserved 2 MiB pages where the machine has enough of them. That of the open filters
-//! is only touched as far as batches need it, so it asks for transparent huge pages; without it they
-//! lie on the heap: slower, and never wrong.
+//! is only touched as far as batches need it, so it asks for transparent huge pages; without it
+//! they lie on the heap: slower, and never wrong.
 
 use bloomrf_engine::filter::FilterPolicy;
 use bloomrf_engine::limits::OPEN_BATCHES_MAX;
