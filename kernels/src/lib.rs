@@ -186,6 +186,7 @@ pub mod blocked;
 pub mod bloomrf;
 pub mod columns;
 mod descent;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub mod digest;
 pub mod exact;
 pub mod hash;

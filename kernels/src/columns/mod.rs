@@ -33,12 +33,15 @@
 //! ```
 
 mod bounds;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod chunk;
 mod field;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod gather;
 mod maps;
 mod prefetch;
 mod recent;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod shape;
 mod valid;
 
@@ -53,5 +56,8 @@ pub use valid::{
     drop_nan_u32, drop_nan_u64, keep_valid_u8, keep_valid_u16, keep_valid_u32, keep_valid_u64,
 };
 
-pub(crate) use chunk::{Columns, KeyArray, RowWords};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use chunk::RowWords;
+pub(crate) use chunk::{Columns, KeyArray};
+#[cfg(target_arch = "x86_64")]
 pub(crate) use shape::{Cell, Change, NullBit, Window};
