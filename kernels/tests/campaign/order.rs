@@ -1,11 +1,14 @@
 //! What is asked of a run: seed, cases, operations, from the environment.
 
+use std::time::Duration;
+
 /// What to do.
 pub(crate) struct Order {
     pub(crate) seed: u64,
     pub(crate) cases: u64,
     pub(crate) only: String,
     pub(crate) visit: Option<u64>,
+    pub(crate) time_max: Option<Duration>,
 }
 
 /// Seed of a run that asks for none.
@@ -21,6 +24,7 @@ impl Order {
             cases: number("CASES").unwrap_or(CASES),
             only: std::env::var("ONLY").unwrap_or_default(),
             visit: number("VISIT"),
+            time_max: number("SECONDS").map(Duration::from_secs),
         };
         println!("SEED={} CASES={} ONLY={}", order.seed, order.cases, order.only);
         order

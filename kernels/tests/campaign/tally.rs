@@ -15,6 +15,7 @@ use crate::order::Order;
 pub(crate) struct Tally {
     rows: Vec<Row>,
     started: Instant,
+    time_max: Option<Duration>,
     failed: AtomicBool,
 }
 
@@ -52,7 +53,8 @@ impl Tally {
             cases: (0..sets).map(|_| AtomicU64::new(0)).collect(),
         };
         let rows = chosen.into_iter().map(row).collect();
-        Tally { rows, started: Instant::now(), failed: AtomicBool::new(false) }
+        let (started, time_max) = (Instant::now(), order.time_max);
+        Tally { rows, started, time_max, failed: AtomicBool::new(false) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -78,9 +80,15 @@ impl Tally {
     /// Whether no operation needs another visit.
     pub(crate) fn is_done(&self) -> bool {
         self.failed.load(Relaxed)
+            || self.is_out_of_time()
             || self.rows.iter().all(|row| {
                 row.visits.load(Relaxed) >= row.visits_wanted && row.cases() >= row.cases_wanted
             })
+    }
+
+    /// Whether the run has taken as long as it may.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        self.time_max.is_some_and(|time_max| self.started.elapsed() >= time_max)
     }
 
     /// Adds a visit.

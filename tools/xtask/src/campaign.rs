@@ -29,6 +29,9 @@ pub(crate) struct KernelsArgs {
     /// Only operations whose name contains this, like `bloomrf::` or `fold`.
     #[arg(long)]
     only: Option<String>,
+    /// Ends after so many seconds, with the cases it has.
+    #[arg(long)]
+    seconds: Option<u64>,
     /// All tests of the kernels and then the campaign, under AddressSanitizer.
     #[arg(long)]
     asan: bool,
@@ -89,5 +92,6 @@ fn variables(args: &KernelsArgs) -> Vec<(&'static str, String)> {
     let cases = args.cases.clone().map(|cases| ("CASES", cases));
     let seed = args.seed.map(|seed| ("SEED", seed.to_string()));
     let only = args.only.clone().map(|only| ("ONLY", only));
-    cases.into_iter().chain(seed).chain(only).collect()
+    let seconds = args.seconds.map(|seconds| ("SECONDS", seconds.to_string()));
+    cases.into_iter().chain(seed).chain(only).chain(seconds).collect()
 }
