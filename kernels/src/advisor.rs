@@ -58,6 +58,19 @@ pub struct Advice {
 /// Without questions, and for domains that are kept exactly (16 bits and less), the answer is
 /// [`layers_for`]; with them it is never expected to do worse. Ranges are weighed by how often
 /// they were asked: a width that was asked once counts little.
+///
+/// ```
+/// use bloomrf_kernels::advisor::{AskedWidths, advise};
+/// use bloomrf_kernels::params;
+///
+/// let mut asked = AskedWidths::default();
+/// asked.observe(1, 1_000); // points
+/// asked.observe(1 << 20, 9_000);
+/// let advice = advise(48, 32_768, 65_536, &asked, 7);
+/// let usual = params::fpr(&params::layers_for(48, 7), 32_768, 65_536, 1 << 20);
+/// let advised = params::fpr(&advice.layers, 32_768, 65_536, 1 << 20);
+/// assert!(advised <= usual);
+/// ```
 #[must_use]
 pub fn advise(domain_bits: u8, words: usize, keys: u64, asked: &AskedWidths, seed: u64) -> Advice {
     let usual = layers_for(domain_bits, seed);

@@ -56,8 +56,8 @@ impl fmt::Display for SizeError {
             ),
             Self::TooLarge { keys, blocks } => write!(
                 f,
-                "{keys} keys need {blocks:.0} blocks, a filter has at most 2^32 - 1; split the keys \
-                 or ask for a higher rate"
+                "{keys} keys need {blocks:.0} blocks, a filter has at most 2^32 - 1; split the \
+                 keys or ask for a higher rate"
             ),
         }
     }

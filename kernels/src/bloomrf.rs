@@ -146,6 +146,9 @@ pub fn insert_many_u32_ordered(
 
 /// Which of `keys` may have been inserted. A key outside the domain is "found".
 ///
+/// Cost: for a key that is there a word per layer; one that is not ends, as a rule, at the first
+/// or second word, from the top layer down.
+///
 /// # Panics
 /// Where `found` has not exactly `keys.len().div_ceil(64)` words.
 pub fn contains_many(
@@ -178,6 +181,8 @@ pub fn contains_many(
 ///
 /// A range that may take more than `probes_max` hashed words is "found" whatever the filter holds,
 /// and so is one that leaves the domain; one with its ends swapped is empty and never found.
+///
+/// Cost: a few words per layer, and the words of the highest layer that lie inside the range.
 ///
 /// # Panics
 /// Where `found` has not exactly `ranges.len().div_ceil(64)` words.

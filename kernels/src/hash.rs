@@ -29,6 +29,17 @@ pub fn layer_salt(seed: u64, index: u32) -> u64 {
 /// Hash of a key of a narrow column: every bit of it depends on every bit of the key.
 ///
 /// A bijection of the key for each seed: two keys never share a hash.
+///
+/// ```
+/// use bloomrf_kernels::{blocked, hash};
+///
+/// // One hash, asked of many filters of one seed and `k`.
+/// let mut filters = vec![vec![0; 8 * blocked::BLOCK_WORDS]; 3];
+/// let hash = hash::key(443, 7);
+/// blocked::insert(6, &mut filters[1], hash);
+/// let found: Vec<bool> = filters.iter().map(|f| blocked::contains(6, f, hash)).collect();
+/// assert_eq!(found, [false, true, false]);
+/// ```
 #[inline]
 #[must_use]
 pub fn key(key: u64, seed: u64) -> u64 {

@@ -9,6 +9,15 @@ use std::fmt;
 use crate::token::{Avx2, Avx512, Avx512Vbmi};
 
 /// A kernel set, with the proof that this CPU can run it. Zero-size tokens: a `Kernel` is a byte.
+///
+/// ```
+/// use bloomrf_kernels::Kernel;
+///
+/// let kernel = Kernel::best(); // or `from_env`, which lets BLOOMRF_KERNEL decide
+/// assert_eq!(Kernel::named(kernel.name()), Ok(kernel));
+/// assert_eq!(Kernel::all()[0], Kernel::Scalar); // runs everywhere
+/// assert!(Kernel::named("sse9").is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Portable code; the reference.

@@ -83,6 +83,22 @@ impl std::error::Error for LayersError {}
 impl Layers {
     /// A layer set for keys of `domain_bits` bits; with `exact_top`, a plain bitmap of the top
     /// 16 bits lies on top of the hashed layers (32-bit keys; widths must sum to 16).
+    ///
+    /// `widths` are levels (bits of the key), bottom layer first; [`crate::params::layers_for`]
+    /// knows a good set for each domain.
+    ///
+    /// # Errors
+    /// What cannot be searched without losing ranges: see [`LayersError`].
+    ///
+    /// ```
+    /// use bloomrf_kernels::{Layers, LayersError};
+    ///
+    /// let layers = Layers::new(64, &[7, 7, 7, 7, 4, 4, 2, 2], false, 42)?;
+    /// assert_eq!(layers.hashed()[1].start, 7); // an interval of the second layer is 2^7 keys
+    /// let error = Layers::new(16, &[7, 7, 7], false, 42);
+    /// assert_eq!(error, Err(LayersError::PastDomain { ceiling: 21, domain_bits: 16 }));
+    /// # Ok::<(), LayersError>(())
+    /// ```
     pub fn new(
         domain_bits: u8,
         widths: &[u8],

@@ -51,6 +51,22 @@ pub struct Probe {
 
 /// The probes of one inclusive range (or point), to be built once and run against every filter
 /// of the same [`Layers`], whatever its number of words. Reusable: `build` clears it.
+///
+/// ```
+/// use bloomrf_kernels::plan::TopBits;
+/// use bloomrf_kernels::{Kernel, RangePlan, bloomrf, params};
+///
+/// let layers = params::layers_for(64, 7);
+/// let filters = [5_000, 9_000].map(|key| {
+///     let mut hashed = vec![0; 120];
+///     bloomrf::insert_many(Kernel::best(), &layers, &mut hashed, &mut [], &[key]);
+///     hashed
+/// });
+/// let mut plan = RangePlan::default();
+/// plan.build(&layers, 4_990, 5_010, 256);
+/// assert!(plan.run(&filters[0], TopBits::None).may_hold());
+/// assert!(!plan.run(&filters[1], TopBits::None).may_hold());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RangePlan {
     probes: Vec<Probe>,

@@ -8,7 +8,24 @@ use crate::scalar::blocked::BLOCK_WORDS;
 /// Largest filter: bit addresses (`words * 64`) fit 32 bits.
 pub const WORDS_MAX: u64 = (1 << 26) - 1;
 
-/// The sizes that a filter may have, largest (W0) first.
+/// The sizes that a filter may have, largest (W0) first: each divides the first, so that a filter
+/// opened large can be folded to any of them.
+///
+/// ```
+/// use bloomrf_kernels::{Kernel, SizeClasses, words};
+///
+/// let sizes = SizeClasses::new(64); // at most 64 KiB
+/// let open = sizes.at_least(3_000, 1) as usize;
+/// assert_eq!(open, 3_840);
+///
+/// // Fewer keys came than the filter was opened for: fold it to a fill of a fifth.
+/// let mut filter = vec![0b11; open]; // 2 of 64 bits set
+/// let ones = words::ones(Kernel::best(), &filter);
+/// let factor = sizes.fold_factor(open, 1, ones, 0.2);
+/// assert_eq!(factor, 6); // 1 - (62 / 64)^6 = 0.17
+/// words::fold(Kernel::best(), &mut filter, factor);
+/// assert_eq!(filter.len(), 640);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeClasses {
     words: Vec<u32>,

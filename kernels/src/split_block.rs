@@ -69,6 +69,22 @@ pub fn insert_hashes_many(kernel: Kernel, blocks: &mut [u64], hashes: &[u64]) {
 ///
 /// # Panics
 /// As [`insert_many`], and unless `found` has a bit for every value.
+///
+/// ```
+/// use bloomrf_kernels::{Kernel, split_block};
+///
+/// // The bitset of a Parquet file is the words' little-endian bytes.
+/// let mut blocks = vec![0; split_block::blocks_for(1_000, 0.01)? as usize * 4];
+/// let values: Vec<u64> = (0..1_000).collect();
+/// split_block::insert_many(Kernel::best(), &mut blocks, &values);
+/// let bitset: Vec<u8> = blocks.iter().flat_map(|word| word.to_le_bytes()).collect();
+///
+/// let blocks: Vec<u64> = bitset.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
+/// let mut found = [0; 16];
+/// split_block::contains_many(Kernel::best(), &blocks, &values, &mut found);
+/// assert_eq!(found.map(u64::count_ones).iter().sum::<u32>(), 1_000);
+/// # Ok::<(), bloomrf_kernels::SizeError>(())
+/// ```
 pub fn contains_many(kernel: Kernel, blocks: &[u64], values: &[u64], found: &mut [u64]) {
     assert_shape(blocks);
     let found = answers(found, values.len());
