@@ -230,14 +230,13 @@ fn tops(chunk: &[Filter; SLOTS]) -> Vec<u64> {
         .iter()
         .map(|filter| {
             let mut words = vec![0; 1_024];
-            let mut set = |key: u16| words[usize::from(key) / 64] |= 1 << (key % 64);
-            match filter {
-                Filter::BloomRf { top, .. } => match top.view() {
-                    TopBits::Bitmap(bitmap) => return bitmap.to_vec(),
-                    TopBits::List(list) => list.iter().for_each(|&key| set(key)),
-                    _ => {}
-                },
-                _ => {}
+            let Filter::BloomRf { top, .. } = filter else { return words };
+            match top.view() {
+                TopBits::Bitmap(bitmap) => return bitmap.to_vec(),
+                TopBits::List(list) => {
+                    list.iter().for_each(|&key| words[usize::from(key) / 64] |= 1 << (key % 64))
+                }
+                TopBits::None => {}
             }
             words
         })

@@ -242,7 +242,7 @@ fn and_of_three() {
                 for probe in plan.probes().iter().filter(|probe| probe.length != 0) {
                     for rows in &column.groups {
                         let words = (rows.len() / SLOTS) as u64;
-                        let word = (u64::from(probe.hash) * words >> 32) as usize;
+                        let word = ((u64::from(probe.hash) * words) >> 32) as usize;
                         found ^= rows[word * SLOTS + usize::from(probe.start)];
                     }
                 }

@@ -175,6 +175,7 @@ fn explain_says_what_excluded_each_batch() {
     assert_eq!((&answer["candidates"], &answer["no_filter"]), (&3.into(), &1.into()));
     let outcome = |i: usize| answer["batches"][i]["outcome"].as_str().unwrap().to_owned();
     assert_eq!(outcome(0), "excluded by filter");
+    assert_eq!(answer["batches"][0]["leaves"][0]["by"], "filter (exact: list)");
     assert_eq!(outcome(1), "excluded by zone map");
     assert_eq!(
         (outcome(2).as_str(), &answer["batches"][2]["reason"]),

@@ -42,6 +42,8 @@ enum Part {
     Bloomrf,
     /// Many batches: bit-sliced groups.
     Sliced,
+    /// What is chosen at close against bloomRF alone, beside stored keys.
+    Exact,
     /// Whole-column ingest.
     Ingest,
     /// The way of a record and of a question through the engine.
@@ -88,6 +90,7 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<(), String> {
 /// Benches that print CSV, and the words that make them run everything.
 const BENCHES: &[(Part, &str, &[&str])] = &[
     (Part::Sliced, "sliced", &[]),
+    (Part::Exact, "exact_kinds", &[]),
     (Part::Ingest, "ingest", &[]),
     (Part::Pipeline, "pipeline", &["ingest", "lookups", "archive"]),
 ];
