@@ -32,6 +32,7 @@ pub(crate) mod order;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod shape;
 
+use crate::blocked::answers;
 use crate::size::WORDS_MAX;
 use crate::{Kernel, Layers, scalar};
 #[cfg(target_arch = "x86_64")]
@@ -150,7 +151,7 @@ pub fn insert_many_u32_ordered(
 /// or second word, from the top layer down.
 ///
 /// # Panics
-/// Where `found` has not exactly `keys.len().div_ceil(64)` words.
+/// Unless `found` has a bit for every key.
 pub fn contains_many(
     kernel: Kernel,
     layers: &Layers,
@@ -159,7 +160,7 @@ pub fn contains_many(
     keys: &[u64],
     found: &mut [u64],
 ) {
-    assert_eq!(found.len(), keys.len().div_ceil(64), "words of answers for {} keys", keys.len());
+    let found = answers(found, keys.len());
     match if readable(layers, hashed, top) { kernel } else { Kernel::Scalar } {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(token) => {
@@ -185,7 +186,7 @@ pub fn contains_many(
 /// Cost: a few words per layer, and the words of the highest layer that lie inside the range.
 ///
 /// # Panics
-/// Where `found` has not exactly `ranges.len().div_ceil(64)` words.
+/// Unless `found` has a bit for every range.
 pub fn range_many(
     kernel: Kernel,
     layers: &Layers,
@@ -195,7 +196,7 @@ pub fn range_many(
     probes_max: u32,
     found: &mut [u64],
 ) {
-    assert_eq!(found.len(), ranges.len().div_ceil(64), "words for {} ranges", ranges.len());
+    let found = answers(found, ranges.len());
     match if readable(layers, hashed, top) { kernel } else { Kernel::Scalar } {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(token) => {

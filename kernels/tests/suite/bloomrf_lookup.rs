@@ -179,3 +179,18 @@ fn what_one_kernel_writes_every_other_reads() {
         }
     }
 }
+
+#[test]
+fn words_behind_the_answers_are_cleared() {
+    let layers = bloomrf_kernels::params::layers_for(64, 1);
+    let mut hashed = vec![0; 60];
+    for kernel in Kernel::all() {
+        bloomrf::insert_many(kernel, &layers, &mut hashed, &mut [], &[5]);
+        let mut found = [u64::MAX; 3];
+        bloomrf::contains_many(kernel, &layers, &hashed, &[], &[5], &mut found);
+        assert_eq!(found, [1, 0, 0], "{kernel}");
+        let mut found = [u64::MAX; 3];
+        bloomrf::range_many(kernel, &layers, &hashed, &[], &[(4, 6)], 256, &mut found);
+        assert_eq!(found, [1, 0, 0], "{kernel}");
+    }
+}
