@@ -8,15 +8,14 @@ use std::arch::x86_64::{
     _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
 };
 
-use crate::token::Avx2;
-
 /// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Asks for the line of each 64th byte of `bytes` and of the last one.
+/// Asks for the line of each 64th byte of `bytes` and of the last one. The instruction is older
+/// than x86-64: no token.
 #[inline]
-pub(crate) fn prefetch(token: Avx2, bytes: &[u8]) {
-    let _ = token;
+#[cfg_attr(miri, allow(dead_code))]
+pub(crate) fn prefetch(bytes: &[u8]) {
     for line in bytes.chunks(LINE_BYTES) {
         // SAFETY: a hint; the address is that of a byte of the slice.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }

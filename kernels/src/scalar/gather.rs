@@ -59,9 +59,9 @@ struct Cells<'a> {
 impl Cells<'_> {
     #[inline]
     fn put<const W: usize, T: Key>(&self, keys: &mut [T], key: impl Fn([u8; W]) -> u64) {
-        let cells = self.rows.windows(W).step_by(self.stride);
-        for (slot, cell) in keys.iter_mut().zip(cells) {
-            if let Some(cell) = cell.first_chunk() {
+        // Rows behind the field's first byte: the last is shorter, and holds the field.
+        for (slot, row) in keys.iter_mut().zip(self.rows.chunks(self.stride)) {
+            if let Some(cell) = row.first_chunk() {
                 *slot = T::narrow(key(*cell));
             }
         }

@@ -6,6 +6,7 @@ pub mod bitmap;
 pub mod blocked;
 pub mod bloomrf;
 pub mod columns;
+mod count;
 pub(crate) mod gather;
 pub mod split_block;
 pub mod words;

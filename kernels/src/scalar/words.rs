@@ -2,6 +2,7 @@
 //!
 //! Whole-filter operations on plain words: merge, fold, fill.
 
+use super::count::ones_in;
 use crate::words::blocks::{self, Blocks};
 
 /// ORs `source` into `target`.
@@ -62,7 +63,7 @@ fn fold_words<const N: usize>(words: &mut [u64]) {
 /// Number of set bits.
 #[must_use]
 pub fn ones(words: &[u64]) -> u64 {
-    words.iter().map(|w| u64::from(w.count_ones())).sum()
+    ones_in(words)
 }
 
 /// Set bits of a union of shares, before and after folding.
@@ -81,8 +82,9 @@ pub struct Ones {
 pub fn merge_fold(shares: &[&[u64]], granule: usize, factor: usize, target: &mut [u64]) -> Ones {
     assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
     let union = |at: usize, block: &mut [u64]| {
-        block.fill(0);
-        shares.iter().for_each(|share| merge(block, &share[at..][..block.len()]));
+        let Some((first, others)) = shares.split_first() else { return block.fill(0) };
+        block.copy_from_slice(&first[at..][..block.len()]);
+        others.iter().for_each(|share| merge(block, &share[at..][..block.len()]));
     };
     blocks::merge_fold(Portable(union), granule, factor, target)
 }
@@ -99,8 +101,11 @@ pub fn merge_fold_zero(
 ) -> Ones {
     assert_fold(shares.iter().map(|share| share.len()), granule, factor, target.len());
     let union = |at: usize, block: &mut [u64]| {
-        block.fill(0);
-        for share in shares.iter_mut() {
+        let Some((first, others)) = shares.split_first_mut() else { return block.fill(0) };
+        let words = &mut first[at..][..block.len()];
+        block.copy_from_slice(words);
+        words.fill(0);
+        for share in others {
             let words = &mut share[at..][..block.len()];
             merge(block, words);
             words.fill(0);

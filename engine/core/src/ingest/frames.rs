@@ -2,9 +2,11 @@
 //!
 //! Hot path: no allocation after `new`, no lock; a bounded number of slots is read per frame.
 //!
-//! Open addressing with linear probing at half load at most; the place of a frame hangs on the
-//! node's seed, so a sender cannot choose sequences that collide. Clearing costs nothing: slots
-//! carry the generation that wrote them.
+//! Open addressing at half load at most. Eight sequences in a row have one cache line, since the
+//! line of a frame seen while filters fill the caches is a wait of its own: one per eight frames.
+//! Which line, in which order within it, and the steps from there hang on the node's seed, so a
+//! sender cannot choose sequences that collide. Clearing costs nothing: slots carry the generation
+//! that wrote them.
 
 use bloomrf_kernels::hash::mix;
 
@@ -47,7 +49,10 @@ pub struct FrameTable {
     seed: u64,
 }
 
-/// Slots read at most per frame. At half load a run this long does not happen by chance.
+/// Slots of a cache line.
+const LINE: usize = 8;
+
+/// Slots read at most per frame: each is taken with a chance of a half at most.
 const PROBES_MAX: usize = 128;
 
 impl FrameTable {
@@ -69,11 +74,15 @@ impl FrameTable {
 
     /// Offers a frame.
     pub fn offer(&mut self, entry: FrameEntry) -> Offer {
-        let key = u64::from(entry.lane) << 32 | u64::from(entry.sequence);
+        let group = u64::from(entry.lane) << 32 | u64::from(entry.sequence) / LINE as u64;
+        let hash = mix(group, self.seed);
         let mask = self.slots.len() - 1;
-        let start = (mix(key, self.seed) >> 32) as usize;
-        for step in 0..PROBES_MAX.min(self.slots.len()) {
-            let at = (start + step) & mask;
+        let mut place = (hash >> 32) as usize ^ entry.sequence as usize % LINE;
+        // Odd: it comes by every slot.
+        let step = (hash >> 16) as usize | 1;
+        for _ in 0..PROBES_MAX.min(self.slots.len()) {
+            let at = place & mask;
+            place = place.wrapping_add(step);
             let slot = self.slots[at];
             if slot >> 32 != u64::from(self.generation) {
                 if self.entries.len() == self.frames_max {
@@ -149,6 +158,20 @@ mod tests {
         let shorter = FrameEntry { records: 2, ..frame(1, u32::MAX) };
         assert_eq!(table.offer(shorter), Offer::Conflict);
         assert_eq!(table.offer(frame(1, u32::MAX)), Offer::Duplicate, "the first copy stays");
+    }
+
+    #[test]
+    fn whole_table_fills_whatever_the_sequences_have_in_common() {
+        for (lanes, stride) in [(64u32, 1), (1, 8), (1, 1 << 10), (4, 1 << 20), (64, 1 << 26)] {
+            let mut table = FrameTable::new(512, 5);
+            let frames = (0..512).map(|i| frame((i % lanes) as u8, i / lanes * stride));
+            let frames: Vec<FrameEntry> = frames.collect();
+            for expected in [Offer::New, Offer::Duplicate] {
+                for &frame in &frames {
+                    assert_eq!(table.offer(frame), expected, "{lanes} lanes, steps of {stride}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::bloomrf::order::{BLOCK, Left, List, insert_runs, insert_top_intervals
 use crate::bloomrf::shape::{LaneLayer, set};
 
 /// Inserts `keys`.
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 pub(super) fn many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u64]) {
     let mut list: List = [0; BLOCK + 16];
     for keys in keys.chunks(BLOCK) {
@@ -24,7 +24,7 @@ pub(super) fn many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &
 }
 
 /// Inserts 4-byte keys.
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 pub(super) fn many_u32(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u32]) {
     let mut list: List = [0; BLOCK + 16];
     for keys in keys.chunks(BLOCK) {
@@ -34,7 +34,7 @@ pub(super) fn many_u32(layers: &Layers, hashed: &mut [u64], top: &mut [u64], key
 }
 
 /// One block of keys, through all layers.
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 fn block(layers: &Layers, hashed: &mut [u64], top: &mut [u64], list: &mut List, count: usize) {
     let (mut count, mut level) = (count, 0);
     let bits = _mm512_set1_epi64(((hashed.len() as u64) << 6).cast_signed());
@@ -55,7 +55,7 @@ fn block(layers: &Layers, hashed: &mut [u64], top: &mut [u64], list: &mut List, 
 
 /// Shifts the first `count` entries by `shift` and drops those equal to their left neighbour.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 fn shrink(list: &mut List, count: usize, shift: u8, word_shift: u8) -> Left {
     let by = _mm512_set1_epi64(i64::from(shift));
     let to_word = _mm512_set1_epi64(i64::from(word_shift));
@@ -86,7 +86,7 @@ fn shrink(list: &mut List, count: usize, shift: u8, word_shift: u8) -> Left {
 
 /// Hashes and sets each of the first `count` intervals.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 fn each(layer: &LaneLayer, bits: __m512i, hashed: &mut [u64], list: &mut List, count: usize) {
     // The last group is filled up with a repeat, which sets nothing new.
     let last = list[count - 1];

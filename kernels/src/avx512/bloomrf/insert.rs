@@ -15,7 +15,7 @@ use crate::layers::LAYERS_MAX;
 use crate::{Layers, scalar};
 
 /// Eight-byte keys; see [`super::insert_many`].
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 pub(super) fn many_u64(
     layers: &Layers,
     order: KeyOrder,
@@ -40,7 +40,7 @@ pub(super) fn many_u64(
 }
 
 /// Four-byte keys; see [`super::insert_many_u32`].
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
 pub(super) fn many_u32(
     layers: &Layers,
     order: KeyOrder,
