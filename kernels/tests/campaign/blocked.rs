@@ -38,7 +38,7 @@ pub(crate) fn insert(case: &mut Case<'_>) {
         for (reader, &kernel) in sets.iter().enumerate() {
             let mut found = Placed::answers(case, keys.len());
             door::contains_many(kernel, k, written.get(), seed, &keys, found.get_mut());
-            case.same(reader, "written by another set", found.get(), &all(keys.len()));
+            found.assert_answers(case, reader, "written by another set", &all(keys.len()));
             case.count(reader, keys.len());
         }
     }
@@ -69,13 +69,11 @@ pub(crate) fn contains(case: &mut Case<'_>) {
         let placed = Placed::words(case, &keys);
         let mut found = Placed::answers(case, case.length);
         door::contains_many(kernel, k, words.get(), seed, placed.get(), found.get_mut());
-        case.same(set, "keys found", found.get(), &expected);
-        found.assert_guarded("answers");
+        found.assert_answers(case, set, "keys found", &expected);
         let placed = Placed::words(case, &hashes);
         let mut found = Placed::answers(case, case.length);
         door::contains_hashes_many(kernel, k, words.get(), placed.get(), found.get_mut());
-        case.same(set, "hashes found", found.get(), &expected);
-        found.assert_guarded("answers");
+        found.assert_answers(case, set, "hashes found", &expected);
         case.count(set, 2 * case.length);
     }
 }

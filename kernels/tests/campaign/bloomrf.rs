@@ -68,7 +68,7 @@ fn insert_by(
             let mut found = Placed::answers(case, keys.len());
             let (hashed, top) = (written.get(), written_top.get());
             door::contains_many(kernel, layers, hashed, top, keys, found.get_mut());
-            case.same(reader, "written by another set", found.get(), &all(keys.len()));
+            found.assert_answers(case, reader, "written by another set", &all(keys.len()));
             case.count(reader, keys.len());
         }
     }
@@ -95,8 +95,7 @@ pub(crate) fn contains(case: &mut Case<'_>) {
         let mut found = Placed::answers(case, case.length);
         let (asked, words) = (keys.get(), hashed.get());
         door::contains_many(kernel, &layers, words, top.get(), asked, found.get_mut());
-        case.same(set, "keys found", found.get(), &expected);
-        found.assert_guarded("answers");
+        found.assert_answers(case, set, "keys found", &expected);
         case.count(set, case.length);
     }
 }
@@ -125,8 +124,7 @@ pub(crate) fn range(case: &mut Case<'_>) {
         let mut found = Placed::answers(case, case.length);
         let (words, asked, found_words) = (hashed.get(), ranges.get(), found.get_mut());
         door::range_many(kernel, &layers, words, top.get(), asked, probes_max, found_words);
-        case.same(set, "ranges found", found.get(), &expected);
-        found.assert_guarded("answers");
+        found.assert_answers(case, set, "ranges found", &expected);
         case.count(set, case.length);
     }
 }

@@ -49,10 +49,18 @@ impl<T: Copy + PartialEq> Placed<T> {
 }
 
 impl Placed<u64> {
-    /// Words of answers for `questions`, with stale bits in them.
+    /// Words of answers for `questions` and now and then a few more, with stale bits in them.
     pub(crate) fn answers(case: &mut Case<'_>, questions: usize) -> Self {
-        let stale = case.next();
-        Self::filled(case, questions.div_ceil(64), stale, GUARD_WORD)
+        let (stale, more) = (case.next(), case.below(4) * usize::from(case.once_in(4)));
+        Self::filled(case, questions.div_ceil(64) + more, stale, GUARD_WORD)
+    }
+
+    /// Panics unless these are the answers of a set, with zeros behind them.
+    pub(crate) fn assert_answers(&self, case: &Case<'_>, set: usize, what: &str, expected: &[u64]) {
+        let (answers, behind) = self.get().split_at(expected.len());
+        case.same(set, what, answers, expected);
+        case.same(set, "words behind the answers", behind, &vec![0; behind.len()]);
+        self.assert_guarded(what);
     }
 
     /// `length` zeros.

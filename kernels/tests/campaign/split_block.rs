@@ -38,7 +38,7 @@ pub(crate) fn insert(case: &mut Case<'_>) {
         for (reader, &kernel) in sets.iter().enumerate() {
             let mut found = Placed::answers(case, values.len());
             door::contains_many(kernel, written.get(), &values, found.get_mut());
-            case.same(reader, "written by another set", found.get(), &all(values.len()));
+            found.assert_answers(case, reader, "written by another set", &all(values.len()));
             case.count(reader, values.len());
         }
     }
@@ -67,13 +67,11 @@ pub(crate) fn contains(case: &mut Case<'_>) {
         let placed = Placed::words(case, &values);
         let mut found = Placed::answers(case, case.length);
         door::contains_many(kernel, words.get(), placed.get(), found.get_mut());
-        case.same(set, "values found", found.get(), &expected);
-        found.assert_guarded("answers");
+        found.assert_answers(case, set, "values found", &expected);
         let placed = Placed::words(case, &hashes);
         let mut found = Placed::answers(case, case.length);
         door::contains_hashes_many(kernel, words.get(), placed.get(), found.get_mut());
-        case.same(set, "hashes found", found.get(), &expected);
-        found.assert_guarded("answers");
+        found.assert_answers(case, set, "hashes found", &expected);
         case.count(set, 2 * case.length);
     }
 }
