@@ -12,7 +12,8 @@
 //! timestamps do: then zone maps tell batches apart and hardly any is asked. Of other columns every
 //! batch is asked, one by one, since an exact column has left its bit-sliced group: three dependent
 //! cache misses a batch, 0.2 us and more, where the group takes 5 ns. There Elias-Fano has to take
-//! at most a quarter of the filter's bytes ([`UNORDERED_SHARE`]).
+//! at most a quarter of the filter's bytes ([`UNORDERED_SHARE`]), or be so small that those of a whole
+//! store stay in cache and miss nothing ([`SMALL_BYTES`]).
 //!
 //! Invariant: while [`Staged::keys`] says anything, it holds every key that the filter was given.
 
@@ -103,7 +104,9 @@ pub(super) fn exact<'s>(
     let smallest = Exact::smallest(&keys, bytes_max)?;
     let pays = match &smallest {
         Exact::List(_) | Exact::Near(_) => true,
-        Exact::EliasFano(keys) => is_ordered || keys.bytes() <= bytes_max / UNORDERED_SHARE,
+        Exact::EliasFano(keys) => {
+            is_ordered || keys.bytes() <= (bytes_max / UNORDERED_SHARE).max(SMALL_BYTES)
+        }
     };
     pays.then_some(smallest)
 }
@@ -123,6 +126,9 @@ fn is_ordered(keys: &[u64]) -> bool {
 
 /// Filter bytes over Elias-Fano bytes from which on the latter is worth being asked one by one.
 const UNORDERED_SHARE: usize = 4;
+
+/// Elias-Fano this small is chosen wherever it is no larger than the filter: 512 of them are 1 MiB.
+const SMALL_BYTES: usize = 2_048;
 
 /// Pairs of keys by which the order of arrival is judged.
 const PAIRS: usize = 64;
@@ -150,12 +156,12 @@ mod tests {
 
     #[test]
     fn elias_fano_needs_keys_in_order_or_a_quarter_of_the_bytes() {
-        let rising: Vec<u64> = (0..1_000).map(|i| 3 + i * 5_000 + i % 7).collect();
+        let rising: Vec<u64> = (0..3_000).map(|i| 3 + i * 5_000 + i % 7).collect();
         let falling: Vec<u64> = rising.iter().rev().copied().collect();
-        let mixed: Vec<u64> = (0..1_000).map(|i| rising[i * 577 % 1_000]).collect();
-        let bounds = Some((rising[0], rising[999]));
+        let mixed: Vec<u64> = (0..3_000).map(|i| rising[i * 577 % 3_000]).collect();
+        let bounds = Some((rising[0], rising[2_999]));
         let chosen = |keys: &[u64], bytes_max| {
-            let mut share = Staged::reserve(1_000, 32);
+            let mut share = Staged::reserve(3_000, 32);
             share.push(keys);
             exact([&share].into_iter(), bounds, bytes_max).is_some()
         };
@@ -166,6 +172,12 @@ mod tests {
             assert!(chosen(keys, 4 * bytes), "a quarter");
             assert_eq!(chosen(keys, 4 * bytes - 1), ordered, "more than a quarter");
         }
+        // A small set, whatever the order.
+        let few: Vec<u64> = mixed.iter().copied().filter(|key| *key < 3_000_000).collect();
+        let mut share = Staged::reserve(1_000, 32);
+        share.push(&few);
+        let ends = few.iter().min().copied().zip(few.iter().max().copied());
+        assert!(exact([&share].into_iter(), ends, SMALL_BYTES).is_some());
         // Frame of reference, whatever the order.
         let dense: Vec<u64> = (0..1_000).map(|i| 3 + i * 577 % 1_000).collect();
         let mut share = Staged::reserve(1_000, 32);

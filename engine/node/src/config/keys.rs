@@ -158,7 +158,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "exact_keys",
         env: "BLOOMRF_EXACT_KEYS",
         unit: "keys per column, open batch and queue",
-        limit: "0..=16777216; kept to be stored exactly where that takes no more than a filter",
+        limit: "0..=16777216; kept to be stored exactly where that pays; 0: filters only",
         apply: |c, v, _| set(&mut c.exact_keys, value::number(v, 0..=1 << 24)),
         show: |c| c.exact_keys.to_string(),
     },
