@@ -1,6 +1,7 @@
 //! Blocked Bloom filters on every kernel set: the bits and the answers of the scalar reference.
 
-use bloomrf_kernels::{Kernel, blocked, hash, scalar};
+use bloomrf_kernels::arena::{Arena, ArenaConfig, PagesWanted};
+use bloomrf_kernels::{Kernel, blocked, hash, scalar, split_block};
 
 use crate::seeded::Splitmix;
 
@@ -56,6 +57,30 @@ fn every_kernel_sets_and_reads_the_bits_of_the_reference() {
             blocked::contains_hashes_many(kernel, k, &expected, &hashes, &mut again);
             assert_eq!(again, found, "{kernel}, k {k}, {len} hashes");
         }
+    }
+}
+
+#[test]
+fn the_largest_filters_are_the_same_on_every_kernel() {
+    let words = |blocks: u64, block_words: usize| blocks as usize * block_words;
+    let most = words(blocked::BLOCKS_MAX, blocked::BLOCK_WORDS);
+    let split = words(split_block::BLOCKS_MAX, split_block::BLOCK_WORDS);
+    // Address space only: no more pages are touched than there are keys.
+    let config = ArenaConfig { pages: PagesWanted::Small, guards: false, ..ArenaConfig::new(0) };
+    let arena = Arena::new(ArenaConfig { bytes: most.max(split) * 8, ..config });
+    let room = arena.ok().and_then(|arena| arena.words_unzeroed(most.max(split)));
+    let Some(mut room) = room else { return println!("skipped: no 256 GiB of address space") };
+    let mut random = Splitmix::of("the_largest_filters_are_the_same_on_every_kernel");
+    for kernel in Kernel::all() {
+        let keys: Vec<u64> = (0..40).map(|_| random.next()).collect();
+        blocked::insert_many(kernel, blocked::K_DEFAULT, &mut room[..most], 7, &keys);
+        let held =
+            |key: &&u64| blocked::contains(blocked::K_DEFAULT, &room[..most], hash::key(**key, 7));
+        assert_eq!(keys.iter().filter(held).count(), keys.len(), "{kernel}");
+        let hashes: Vec<u64> = (0..40).map(|_| random.next()).collect();
+        split_block::insert_hashes_many(kernel, &mut room[..split], &hashes);
+        let held = |hash: &&u64| split_block::contains(&room[..split], **hash);
+        assert_eq!(hashes.iter().filter(held).count(), hashes.len(), "split, {kernel}");
     }
 }
 
