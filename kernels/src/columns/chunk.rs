@@ -3,7 +3,7 @@
 //! A chunk of rows as columns of keys. Rows are appended by a [`Gather`] and count only once
 //! committed, so that a frame refused after its digest leaves no trace.
 
-use super::Gather;
+use super::{Field, Gather};
 
 /// Bytes past the last row of every array: kernels store whole registers.
 const SLACK_BYTES: usize = 64;
@@ -144,8 +144,8 @@ impl KeyChunk {
     }
 
     /// Makes ready for `rows` more rows of `fields` fields, which start at the row returned.
-    pub(super) fn reserve(&mut self, fields: usize, rows: usize) -> usize {
-        assert!(fields == self.columns.keys.len(), "a chunk made for other fields");
+    pub(super) fn reserve(&mut self, fields: &[Field], rows: usize) -> usize {
+        assert!(self.columns.hold(fields), "a chunk made for other fields");
         assert!(rows <= self.room(), "{rows} rows for a chunk with room for {}", self.room());
         self.appended = rows;
         self.rows
@@ -163,6 +163,21 @@ impl KeyChunk {
 }
 
 impl Columns {
+    /// Whether there is a column for each field, as wide as it, and null bits where it needs them.
+    fn hold(&self, fields: &[Field]) -> bool {
+        let is_one = |((field, keys), nulls): ((&Field, &KeyArray), &Option<Vec<u64>>)| {
+            let width = match keys {
+                KeyArray::U8(_) => 1,
+                KeyArray::U16(_) => 2,
+                KeyArray::U32(_) => 4,
+                KeyArray::U64(_) => field.width.max(5),
+            };
+            field.width == width && field.null_bit.is_some() == nulls.is_some()
+        };
+        fields.len() == self.keys.len()
+            && fields.iter().zip(&self.keys).zip(&self.nulls).all(is_one)
+    }
+
     /// Sets the null bits of `count <= 64` rows from row `at` on, and clears those behind them.
     #[inline]
     pub(crate) fn put_nulls(&mut self, field: usize, at: usize, bits: u64, count: usize) {

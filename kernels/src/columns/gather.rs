@@ -108,6 +108,6 @@ impl Gather {
             rows.len(),
             self.record_bytes
         );
-        (chunk.reserve(self.fields.len(), count), count)
+        (chunk.reserve(&self.fields, count), count)
     }
 }

@@ -271,3 +271,30 @@ fn rows_past_the_room_are_refused() {
     let gather = Gather::new(64, &line_schema()).unwrap();
     gather.append_digest(Kernel::best(), &[0; 320], &mut KeyChunk::new(&gather, 2));
 }
+
+#[test]
+fn a_chunk_of_other_fields_is_refused_on_every_set() {
+    let field = |width, null_bit| Field {
+        offset: 1,
+        width,
+        order: Order::Little,
+        map: Map::Unsigned,
+        null_bit,
+    };
+    let gather = |width, null_bit| Gather::new(9, &[field(width, null_bit)]).unwrap();
+    let asked = gather(8, Some(0));
+    for other in [gather(4, Some(0)), gather(1, Some(0)), gather(8, None)] {
+        for kernel in Kernel::all() {
+            let mut chunk = KeyChunk::new(&other, 20);
+            let append = std::panic::AssertUnwindSafe(|| {
+                asked.append(kernel, &[0xFF; 90], &mut chunk);
+            });
+            assert!(std::panic::catch_unwind(append).is_err(), "{kernel} cut keys short");
+        }
+    }
+    // Six bytes are kept as eight.
+    assert_eq!(
+        gather(6, Some(0)).append(Kernel::best(), &[0; 9], &mut KeyChunk::new(&asked, 1)),
+        1
+    );
+}
