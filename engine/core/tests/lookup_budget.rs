@@ -4,6 +4,7 @@
 mod lookup_world;
 mod truth;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use bloomrf_engine::env::Clock;
@@ -20,6 +21,19 @@ struct Real(Instant);
 impl Clock for Real {
     fn now_ns(&self) -> u64 {
         self.0.elapsed().as_nanos() as u64
+    }
+    fn unix_us(&self) -> i64 {
+        0
+    }
+}
+
+/// Time that stands still, and how often it was asked for.
+struct Counted(AtomicU32);
+
+impl Clock for Counted {
+    fn now_ns(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        0
     }
     fn unix_us(&self) -> i64 {
         0
@@ -78,4 +92,35 @@ fn a_costly_question_ends_with_its_budget_and_a_plain_one_far_before() {
     println!("costly: {:?} after {} us", late.status, late.micros);
     assert_eq!(late.status, LookupStatus::TimedOut);
     assert!(late.micros < 50_000, "{} us of a budget of 10,000", late.micros);
+}
+
+#[test]
+fn values_that_no_batch_can_hold_are_charged_to_the_clock() {
+    let mut rng = Splitmix::from_env(52);
+    let mut world = World::new(schema(&[("u64", None, false), ("bytes(16)", None, false)]));
+    world.policy.exact_keys_max = 0;
+    // Keys at both ends of the domain, nothing between them.
+    let cell =
+        |key: u64| vec![Some(key.to_le_bytes().to_vec()), Some([key.to_be_bytes(); 2].concat())];
+    for batch in 0..64u64 {
+        let end = if batch % 2 == 0 { 0 } else { 1 << 60 };
+        let rows: Vec<Vec<Cell>> = (0..60).map(|_| cell(end + rng.below(1 << 40))).collect();
+        world.add(&rows);
+    }
+    let snapshot = world.reader.load();
+    assert!(snapshot.chunks()[0].columns().iter().all(|column| column.group().is_some()));
+    // One value within the bounds of the lower batches, one within those of the upper ones.
+    let keys = |i: u64| if i == 0 { 1 << 39 } else { (1 << 41) + i };
+    let keys: Vec<u64> = (0..4_095).map(keys).chain([(1 << 60) + (1 << 39)]).collect();
+    let wide = |key: &u64| Literal::Bytes([key.to_be_bytes(); 2].concat());
+    let lists: [Vec<Literal>; 2] =
+        [keys.iter().map(|&key| Literal::Unsigned(key)).collect(), keys.iter().map(wide).collect()];
+    for (column, list) in (0..).zip(lists) {
+        let request = world.request(&Predicate::In { column, list }, FloatOrder::Unstated);
+        let clock = Counted(AtomicU32::new(0));
+        let reply = world.evaluator.answer(&request, &snapshot, &clock);
+        assert!(reply.excluded_filter > 0, "the groups were asked");
+        let asked = clock.0.into_inner();
+        assert!(asked > 60, "column {column}: {asked} looks at the clock for 4,096 values");
+    }
 }

@@ -86,13 +86,14 @@ impl Plan {
         let (hashed, rows) = (class.hashed(), class.rows());
         for index in question.hull(ranges, &ask) {
             let Some(&range) = ranges.get(index) else { break };
+            // A range takes its time even where it meets the bounds of no slot.
+            if deadline.is_over_after(weight(&ask)) {
+                answer.found = or(&answer.found, &ask);
+                return;
+            }
             let asked = if ranges.len() == 1 { ask } else { question.meets(&ask, range) };
             if is_zero(&asked) {
                 continue;
-            }
-            if deadline.is_over_after(weight(&asked)) {
-                answer.found = or(&answer.found, &ask);
-                return;
             }
             let outcome = if let GroupForm::BloomRf { layers, .. } = form {
                 match self.kept.plan(question.leaf, ranges, index, layers) {
@@ -132,13 +133,13 @@ impl Plan {
         let mut ask = class.ask;
         let rows = class.rows();
         for (value, &hash) in values.iter().zip(hashes) {
+            if deadline.is_over_after(weight(&ask)) {
+                answer.found = or(&answer.found, &ask);
+                return;
+            }
             let asked = if values.len() == 1 { ask } else { question.meets_value(&ask, value) };
             if is_zero(&asked) {
                 continue;
-            }
-            if deadline.is_over_after(weight(&asked)) {
-                answer.found = or(&answer.found, &ask);
-                return;
             }
             let found = sliced::blocked_contains(question.kernel, k, &rows, &asked, hash);
             answer.found = or(&answer.found, &and(&found, &asked));
