@@ -30,7 +30,7 @@ fn append_field(field: &Field, rows: &[u8], stride: usize, array: &mut KeyArray,
 fn strided<const W: usize, T: Key>(field: &Field, rows: &[u8], stride: usize, keys: &mut [T]) {
     let bits = 8 * W as u32;
     let (offset, order, map) = (field.offset, field.order, field.map);
-    let cells = Cells { rows: &rows[offset.min(rows.len())..], stride };
+    let cells = Cells { rows, stride, offset };
     match (order, map) {
         (Order::Little, Map::Unsigned) => cells.put(keys, little::<W>),
         (Order::Big, Map::Unsigned) => cells.put(keys, big::<W>),
@@ -50,23 +50,37 @@ fn strided<const W: usize, T: Key>(field: &Field, rows: &[u8], stride: usize, ke
     }
 }
 
-/// One field of all rows: its cells are at the starts of `rows`, `rows[stride..]` and so on.
+/// One field of all rows.
 struct Cells<'a> {
     rows: &'a [u8],
     stride: usize,
+    offset: usize,
 }
 
 impl Cells<'_> {
     #[inline]
     fn put<const W: usize, T: Key>(&self, keys: &mut [T], key: impl Fn([u8; W]) -> u64) {
-        // Rows behind the field's first byte: the last is shorter, and holds the field.
-        for (slot, row) in keys.iter_mut().zip(self.rows.chunks(self.stride)) {
-            if let Some(cell) = row.first_chunk() {
-                *slot = T::narrow(key(*cell));
+        if self.stride == LINE_BYTES {
+            // No check per cell: the compiler sees that it lies in its record.
+            let offset = self.offset.min(LINE_BYTES - W);
+            for (slot, record) in keys.iter_mut().zip(self.rows.as_chunks::<LINE_BYTES>().0) {
+                let mut cell = [0; W];
+                cell.copy_from_slice(&record[offset..offset + W]);
+                *slot = T::narrow(key(cell));
             }
+            return;
+        }
+        let mut rest = self.rows.get(self.offset..).unwrap_or(&[]);
+        for slot in keys {
+            let Some(cell) = rest.first_chunk() else { break };
+            *slot = T::narrow(key(*cell));
+            rest = rest.get(self.stride..).unwrap_or(&[]);
         }
     }
 }
+
+/// Records of a cache line are the usual ones.
+const LINE_BYTES: usize = 64;
 
 #[inline]
 fn little<const W: usize>(cell: [u8; W]) -> u64 {
