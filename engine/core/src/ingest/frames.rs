@@ -50,7 +50,7 @@ pub struct FrameTable {
 }
 
 /// Slots of a cache line.
-const LINE: usize = 8;
+const LINE: u32 = 8;
 
 /// Slots read at most per frame: each is taken with a chance of a half at most.
 const PROBES_MAX: usize = 128;
@@ -74,10 +74,10 @@ impl FrameTable {
 
     /// Offers a frame.
     pub fn offer(&mut self, entry: FrameEntry) -> Offer {
-        let group = u64::from(entry.lane) << 32 | u64::from(entry.sequence) / LINE as u64;
+        let group = u64::from(entry.lane) << 32 | u64::from(entry.sequence / LINE);
         let hash = mix(group, self.seed);
         let mask = self.slots.len() - 1;
-        let mut place = (hash >> 32) as usize ^ entry.sequence as usize % LINE;
+        let mut place = (hash >> 32) as usize ^ (entry.sequence % LINE) as usize;
         // Odd: it comes by every slot.
         let step = (hash >> 16) as usize | 1;
         for _ in 0..PROBES_MAX.min(self.slots.len()) {
