@@ -32,15 +32,41 @@ pub fn insert(layers: &Layers, hashed: &mut [u64], top: &mut [u64], key: u64) {
 /// that layer and all above it are done: sorted or repeated keys cost one or two layers each.
 pub fn insert_many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u64]) {
     debug_assert!(keys.iter().all(|&key| key <= layers.key_max()), "key outside its domain");
-    // The counts that columns have, so that the loop over layers is unrolled.
-    match layers.hashed().len() {
-        5 => insert_layers::<5>(layers, hashed, keys),
-        8 => insert_layers::<8>(layers, hashed, keys),
+    // The layers that columns mostly have, so that they are numbers in the code.
+    let widths = layers.hashed().iter().fold(0, |all, layer| all << 4 | u64::from(layer.width));
+    match (layers.hashed().len(), widths) {
+        (8, WIDTHS_64) => insert_fixed::<8, WIDTHS_64>(layers, hashed, keys),
+        (5, WIDTHS_32) => insert_fixed::<5, WIDTHS_32>(layers, hashed, keys),
         _ => insert_layers::<LAYERS_MAX>(layers, hashed, keys),
     }
     if layers.has_exact_top() {
         keys.iter().for_each(|&key| top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63));
     }
+}
+
+/// Layer widths of 8-byte columns, a digit each, the lowest layer first.
+const WIDTHS_64: u64 = 0x7777_4422;
+
+/// Those of 4-byte columns.
+const WIDTHS_32: u64 = 0x7_4221;
+
+/// [`insert_layers`] of `N` layers of the widths `WIDTHS`, one upon the other.
+fn insert_fixed<const N: usize, const WIDTHS: u64>(
+    layers: &Layers,
+    hashed: &mut [u64],
+    keys: &[u64],
+) {
+    let mut start = 0;
+    let layers: [Setter; N] = std::array::from_fn(|at| {
+        let width = (WIDTHS >> (4 * (N - 1 - at)) & 15) as u32;
+        let salt = layers.hashed()[at].salt;
+        debug_assert_eq!(u32::from(layers.hashed()[at].start), start, "no layer is left out");
+        let word_level = start + width - 1;
+        let setter = Setter { start, word_level, offset_max: (1 << (width - 1)) - 1, salt };
+        start += width;
+        setter
+    });
+    insert_setters(&layers, hashed, keys);
 }
 
 /// The hashed layers of many keys; `N` is their number, or at least that (the others repeat the
@@ -55,6 +81,11 @@ fn insert_layers<const N: usize>(layers: &Layers, hashed: &mut [u64], keys: &[u6
             salt: layer.salt,
         }
     });
+    insert_setters(&layers, hashed, keys);
+}
+
+#[inline(always)]
+fn insert_setters<const N: usize>(layers: &[Setter; N], hashed: &mut [u64], keys: &[u64]) {
     let highest = layers.iter().map(|layer| layer.start).max().unwrap_or(0);
     // Differs from the first key in every bit: nothing of it is done yet.
     let mut last = keys.first().map_or(0, |key| !key);
