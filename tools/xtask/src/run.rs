@@ -12,6 +12,16 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
+/// The packages of the workspace, and where cargo builds them.
+pub(crate) fn metadata() -> Result<cargo_metadata::Metadata, String> {
+    cargo_metadata::MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .other_options(vec!["--locked".to_owned(), "--offline".to_owned()])
+        .exec()
+        .map_err(|reason| format!("cargo metadata: {reason}"))
+}
+
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
     let start = Instant::now();

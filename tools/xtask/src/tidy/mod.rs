@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::bench;
-use crate::run::root;
+use crate::run::{metadata, root};
 
 /// A Rust source file of ours.
 pub(crate) struct SourceFile {
@@ -23,12 +23,7 @@ pub(crate) struct SourceFile {
 /// Runs all rules; the error lists every finding.
 pub(crate) fn tidy() -> Result<String, String> {
     let root = root();
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .manifest_path(root.join("Cargo.toml"))
-        .no_deps()
-        .other_options(vec!["--locked".to_owned(), "--offline".to_owned()])
-        .exec()
-        .map_err(|reason| format!("cargo metadata: {reason}"))?;
+    let metadata = metadata()?;
     let files = sources(&root)?;
     let mut findings = Vec::new();
     findings.extend(arrows::check(&metadata));
