@@ -86,7 +86,7 @@ fn answer_of_all(
         let reply = evaluator.answer(request, snapshot, &Frozen);
         (reply, *evaluator.undecided())
     });
-    let first = answers.next().unwrap();
+    let first = answers.next().expect("there is a kernel set");
     check_counts(&first.0);
     assert!(answers.all(|other| other == first), "kernel sets differ: {:?}", request.predicate);
     first.0
@@ -176,11 +176,11 @@ const BATCHES: u64 = 70;
 
 fn any_of(column: u16, ranges: &[(u64, u64)]) -> Predicate {
     let literal = Literal::Unsigned;
-    match ranges {
-        &[(lo, hi)] if lo != hi => {
+    match *ranges {
+        [(lo, hi)] if lo != hi => {
             Predicate::Between { column, low: literal(lo), high: literal(hi) }
         }
-        &[(value, _)] => Predicate::Compare { column, op: CompareOp::Eq, literal: literal(value) },
+        [(value, _)] => Predicate::Compare { column, op: CompareOp::Eq, literal: literal(value) },
         _ => Predicate::In { column, list: ranges.iter().map(|&(v, _)| literal(v)).collect() },
     }
 }

@@ -1,7 +1,7 @@
 //! Rows into an open column one at a time: the reference of the way by chunks, and what tests
 //! and small tools build a column with.
 //!
-//! Hot path in neither: the queues insert by chunks. No allocation, no lock.
+//! Not on the hot path: queues insert by chunks. No allocation, no lock.
 
 use bloomrf_kernels::scalar::{bitmap, bloomrf};
 use bloomrf_kernels::{blocked, hash};

@@ -16,10 +16,10 @@ pub enum FilterKind {
     None,
     /// Exact bitmap of a 1-byte column.
     Bitmap8,
-    /// Exact bitmap of a 2-byte column (or its sorted list, when that is smaller); also of a
-    /// sealed 4-byte column whose keys span less than 65,536.
+    /// Exact bitmap of a 2-byte column, or its sorted list, when that is smaller.
     Bitmap16,
-    /// The keys themselves, chosen at close where they take no more than a filter.
+    /// The keys themselves, chosen at close: of a 4-byte column those that span less than 65,536,
+    /// of others those that take no more than a filter.
     Exact,
     /// bloomRF: points and ranges.
     BloomRf,
@@ -60,7 +60,8 @@ pub enum Filter {
     /// Exact: the sorted, distinct keys of a 2-byte column with few of them.
     List16(Box<[u16]>),
     /// Exact: 4-byte keys that lie close together (lengths, one /16), as offsets from the
-    /// smallest. Takes at most 2 bytes per distinct key, and 8 KiB in all.
+    /// smallest. Takes at most 2 bytes per distinct key, and 8 KiB in all. Unlike
+    /// [`Filter::Exact`] it needs no keys kept: however many records come, it is there.
     Near16 {
         /// The smallest key.
         base: u64,
@@ -196,8 +197,8 @@ impl Filter {
             Filter::Sliced(sliced) => sliced.kind,
             Filter::None => FilterKind::None,
             Filter::Bitmap8(_) => FilterKind::Bitmap8,
-            Filter::Bitmap16(_) | Filter::List16(_) | Filter::Near16 { .. } => FilterKind::Bitmap16,
-            Filter::Exact(_) => FilterKind::Exact,
+            Filter::Bitmap16(_) | Filter::List16(_) => FilterKind::Bitmap16,
+            Filter::Near16 { .. } | Filter::Exact(_) => FilterKind::Exact,
             Filter::BloomRf { .. } => FilterKind::BloomRf,
             Filter::Blocked { .. } => FilterKind::Blocked,
         }

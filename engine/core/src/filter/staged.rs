@@ -12,8 +12,8 @@
 //! timestamps do: then zone maps tell batches apart and hardly any is asked. Of other columns every
 //! batch is asked, one by one, since an exact column has left its bit-sliced group: three dependent
 //! cache misses a batch, 0.2 us and more, where the group takes 5 ns. There Elias-Fano has to take
-//! at most a quarter of the filter's bytes ([`UNORDERED_SHARE`]), or be so small that those of a whole
-//! store stay in cache and miss nothing ([`SMALL_BYTES`]).
+//! at most a quarter of the filter's bytes ([`UNORDERED_SHARE`]), or be so small that those of a
+//! whole store stay in cache and miss nothing ([`SMALL_BYTES`]).
 //!
 //! Invariant: while [`Staged::keys`] says anything, it holds every key that the filter was given.
 
