@@ -55,6 +55,7 @@ pub(crate) fn contains_hashes_many(
     unsafe { contains_sized::<true>(k, blocks, 0, hashes, found) }
 }
 
+/// By the size of the filter; all eight lanes need no window.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn insert_sized<const HASHED: bool>(k: u32, blocks: &mut [u64], seed: u64, keys: &[u64]) {
     match (is_far(blocks), k < 8) {
@@ -98,7 +99,8 @@ fn insert<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
             for i in 0..8 {
                 let (at, fields) = (ring.at[slot][i], ring.fields[slot][i]);
                 let (low, high) = mask::<WINDOW>(ones, fields);
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let [first, second]: &mut [[u64; 4]; 2] =
                     unsafe { &mut *blocks.as_mut_ptr().add(at as usize).cast() };
                 store4(first, _mm256_or_si256(load4(first), low));
@@ -131,7 +133,8 @@ fn contains<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
             for i in 0..8 {
                 let (at, fields) = (ring.at[slot][i], ring.fields[slot][i]);
                 let (low, high) = mask::<WINDOW>(ones, fields);
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block: &[[u64; 4]; 2] = unsafe { &*blocks.as_ptr().add(at as usize).cast() };
                 let missing = _mm256_or_si256(
                     _mm256_andnot_si256(load4(&block[0]), low),
@@ -208,7 +211,7 @@ fn mask<const WINDOW: bool>(ones: &[[u64; 8]; 8], fields: u64) -> (__m256i, __m2
 
 /// Asks for a line: into L1 where the filter lies in L2, else into L2, whose queue is longer.
 #[inline]
-pub(super) fn prefetch<const AHEAD: usize>(block: *const i8) {
+pub(crate) fn prefetch<const AHEAD: usize>(block: *const i8) {
     // SAFETY: a prefetch reads nothing, whatever the address.
     unsafe {
         if AHEAD > NEAR {

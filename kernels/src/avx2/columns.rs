@@ -9,12 +9,11 @@ use crate::token::Avx2;
 
 macro_rules! bounds {
     ($name:ident, $key:ty) => {
-        pub(crate) fn $name(token: Avx2, keys: &[$key]) -> Option<($key, $key)> {
+        pub(crate) fn $name(_: Avx2, keys: &[$key]) -> Option<($key, $key)> {
             #[target_feature(enable = "avx2,bmi1,bmi2")]
             fn inner(keys: &[$key]) -> Option<($key, $key)> {
                 scalar::columns::bounds(keys)
             }
-            let _ = token;
             // SAFETY: the token proves the features.
             unsafe { inner(keys) }
         }

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_storel_epi64,
-    _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
+    _mm_storeu_si128, _mm256_loadu_si256,
 };
 
 /// Bytes of a cache line.
@@ -40,14 +40,6 @@ pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
 pub(crate) fn load16_u8(bytes: &[u8; 16]) -> __m128i {
     // SAFETY: the reference covers 16 readable bytes; the load asks for no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-/// Eight 32-bit numbers.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) fn store8_u32(numbers: &mut [u32; 8], lanes: __m256i) {
-    // SAFETY: the reference covers 32 writable bytes; the store asks for no alignment.
-    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), lanes) }
 }
 
 /// Eight 16-bit numbers.

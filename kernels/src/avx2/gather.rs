@@ -19,8 +19,7 @@ const STEP: usize = 4;
 
 /// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on, which are
 /// reserved.
-pub(crate) fn append(token: Avx2, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
-    let _ = token;
+pub(crate) fn append(_: Avx2, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     // SAFETY: the token proves the features.
     unsafe { append_blocks(gather, rows, chunk, at) }
 }

@@ -11,8 +11,8 @@ use std::arch::x86_64::{
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_ps, _mm256_xor_si256,
 };
 
-use super::columns_lanes::{load16_u8, store8_u8, store8_u16, store8_u32};
-use super::lanes::{load4, store4};
+use super::columns_lanes::{load16_u8, store8_u8, store8_u16};
+use super::lanes::{load4, store4, store8_u32};
 use crate::columns::{Cell, Change, Columns, KeyArray, NullBit, RowWords, Window};
 
 /// Keys and null bits of `rows <= 64` rows, from their words to row `at` of the columns.

@@ -34,12 +34,19 @@ pub(crate) fn load8(words: &[u64; 8]) -> (__m256i, __m256i) {
     unsafe { (_mm256_loadu_si256(pointer.cast()), _mm256_loadu_si256(pointer.add(4).cast())) }
 }
 
+/// Eight 32-bit numbers.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn load8_u32(numbers: &[u32; 8]) -> __m256i {
+    // SAFETY: the reference covers 32 readable bytes; the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+}
+
 /// Eight 32-bit numbers, widened, in two registers.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn load8_wide(numbers: &[u32; 8]) -> (__m256i, __m256i) {
-    // SAFETY: the reference covers 32 readable bytes; the load asks for no alignment.
-    let lanes = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
+    let lanes = load8_u32(numbers);
     (
         _mm256_cvtepu32_epi64(_mm256_castsi256_si128(lanes)),
         _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(lanes)),

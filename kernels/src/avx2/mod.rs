@@ -1,7 +1,8 @@
 //! Hot path: kernels of the AVX2 set; registers in `lanes`, one file per operation.
 //!
 //! Only code that holds an [`Avx2`](crate::token::Avx2) token gets in here. What needs a pointer
-//! lies in `lanes`; kernels are safe functions with `#[target_feature]`.
+//! lies in `lanes` and `columns_lanes`, and in the rings of `blocked` and `split_block`; all other
+//! kernels are safe functions with `#[target_feature]`.
 
 pub(crate) mod blocked;
 pub(crate) mod bloomrf;

@@ -11,60 +11,55 @@ use crate::sliced::{
 };
 use crate::token::Avx2;
 
-/// `sliced::run_plan`.
+/// See [`crate::sliced::run_plan`].
 pub(crate) fn run_plan(
-    token: Avx2,
+    _: Avx2,
     plan: &RangePlan,
     groups: &[Option<Group<'_>>],
     ask: &Masks,
 ) -> Masks {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { run_plan_inner(plan, groups, ask) }
 }
 
-/// `sliced::exact_any`.
+/// See [`crate::sliced::exact_any`].
 pub(crate) fn exact_any(
-    token: Avx2,
+    _: Avx2,
     groups: &[Option<&[u64]>],
     ask: &Masks,
     lo: u16,
     hi: u16,
 ) -> Masks {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { exact_any_inner(groups, ask, lo, hi) }
 }
 
-/// `sliced::build_words`; `rows` begin with those of word `first`.
-pub(crate) fn build(token: Avx2, rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
-    let _ = token;
+/// See [`crate::sliced::build_words`]; `rows` begin with those of word `first`.
+pub(crate) fn build(_: Avx2, rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
     // SAFETY: the token proves the features.
     unsafe { build_inner(rows, sources, first) }
 }
 
-/// `sliced::unbuild_words`; `rows` begin with those of word `first`.
+/// See [`crate::sliced::unbuild_words`]; `rows` begin with those of word `first`.
 pub(crate) fn unbuild(
-    token: Avx2,
+    _: Avx2,
     rows: &[u64],
     filters: &mut [&mut [u64]; SLOTS],
     ratios: &[usize; SLOTS],
     first: usize,
 ) {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { unbuild_inner(rows, filters, ratios, first) }
 }
 
-/// `sliced::blocked_contains`.
+/// See [`crate::sliced::blocked_contains`].
 pub(crate) fn blocked_contains(
-    token: Avx2,
+    _: Avx2,
     k: u32,
     groups: &[Option<&[u64]>],
     ask: &Masks,
     hash: u64,
 ) -> Masks {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { blocked_inner(k, groups, ask, hash) }
 }

@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 
 use super::blocked::{block4, prefetch};
 use super::hash::parquet4;
-use super::lanes::{load4, store4};
+use super::lanes::{load4, load8_u32, store4};
 use crate::ahead::{FAR, NEAR, clear_behind, group_or, is_far};
 use crate::scalar::split_block::SALTS;
 use crate::token::Avx2;
@@ -60,7 +60,7 @@ fn contains_sized<const HASHED: bool>(blocks: &[u64], values: &[u64], found: &mu
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn insert<const AHEAD: usize, const HASHED: bool>(blocks: &mut [u64], values: &[u64]) {
-    let salts = salts();
+    let salts = load8_u32(&SALTS);
     let (groups, last) = group_or(values);
     let count = values.len().div_ceil(8);
     let mut ring = Ring::<AHEAD>::EMPTY;
@@ -69,7 +69,8 @@ fn insert<const AHEAD: usize, const HASHED: bool>(blocks: &mut [u64], values: &[
         if g >= AHEAD {
             for i in 0..8 {
                 let bits = mask(ring.hashes[slot][i], salts);
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block =
                     unsafe { &mut *blocks.as_mut_ptr().add(ring.at[slot][i] as usize).cast() };
                 store4(block, _mm256_or_si256(load4(block), bits));
@@ -87,7 +88,7 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
     values: &[u64],
     found: &mut [u64],
 ) {
-    let salts = salts();
+    let salts = load8_u32(&SALTS);
     let (groups, last) = group_or(values);
     let count = values.len().div_ceil(8);
     let mut ring = Ring::<AHEAD>::EMPTY;
@@ -98,7 +99,8 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
             let mut hits = 0;
             for i in 0..8 {
                 let bits = mask(ring.hashes[slot][i], salts);
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block = unsafe { &*blocks.as_ptr().add(ring.at[slot][i] as usize).cast() };
                 hits |= (_mm256_testc_si256(load4(block), bits) as u64) << i;
             }
@@ -142,17 +144,10 @@ impl<const AHEAD: usize> Ring<AHEAD> {
     }
 }
 
-/// The factors of the eight lanes, two to a word.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn salts() -> __m256i {
-    load4(&std::array::from_fn(|i| u64::from(SALTS[2 * i]) | u64::from(SALTS[2 * i + 1]) << 32))
-}
-
 /// The bits of a hash in its block.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-fn mask(hash: u64, salts: __m256i) -> __m256i {
+pub(crate) fn mask(hash: u64, salts: __m256i) -> __m256i {
     let salted = _mm256_mullo_epi32(_mm256_set1_epi32(hash as i32), salts);
     _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(salted))
 }

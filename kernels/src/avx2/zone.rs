@@ -13,15 +13,14 @@ use super::lanes::load4;
 use crate::token::Avx2;
 use crate::zone::ZoneMasks;
 
-/// [`zone::masks`](crate::zone::masks).
+/// See [`crate::zone::masks`].
 #[inline]
-pub(crate) fn masks(token: Avx2, min: &[u64; 64], max: &[u64; 64], lo: u64, hi: u64) -> ZoneMasks {
-    let _ = token;
+pub(crate) fn masks(_: Avx2, min: &[u64; 64], max: &[u64; 64], lo: u64, hi: u64) -> ZoneMasks {
     // SAFETY: the token proves the features.
     unsafe { masks_inner(min, max, lo, hi) }
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 fn masks_inner(min: &[u64; 64], max: &[u64; 64], lo: u64, hi: u64) -> ZoneMasks {
     let sign = _mm256_set1_epi64x(i64::MIN);
     let low = _mm256_xor_si256(_mm256_set1_epi64x(lo as i64), sign);
@@ -42,7 +41,7 @@ fn masks_inner(min: &[u64; 64], max: &[u64; 64], lo: u64, hi: u64) -> ZoneMasks 
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 fn bits(lanes: __m256i) -> u64 {
     _mm256_movemask_pd(_mm256_castsi256_pd(lanes)) as u64
 }

@@ -9,16 +9,16 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _MM_HINT_T1, _mm_cmpeq_epi8_mask, _mm_cvtsi64_si128, _mm_cvtsi128_si64,
-    _mm_prefetch, _mm_set1_epi8, _mm512_cvtepi64_epi8, _mm512_kunpackb, _mm512_kunpackd,
-    _mm512_kunpackw, _mm512_mul_epu32, _mm512_or_si512, _mm512_permutexvar_epi64,
-    _mm512_rolv_epi64, _mm512_setr_epi64, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
-    _mm512_test_epi64_mask,
+    __m512i, _mm_cmpeq_epi8_mask, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_set1_epi8,
+    _mm512_cvtepi64_epi8, _mm512_kunpackb, _mm512_kunpackd, _mm512_kunpackw, _mm512_mul_epu32,
+    _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_setr_epi64,
+    _mm512_slli_epi64, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_test_epi64_mask,
 };
 
 use super::hash::{all, key8, mul};
 use super::lanes::{load8, store8};
-use crate::ahead::{FAR, NEAR, group_or, is_far};
+use crate::ahead::{FAR, NEAR, clear_behind, group_or, is_far};
+use crate::avx2::blocked::prefetch;
 use crate::scalar::blocked::{LANE_FACTOR, ONES, OUTSIDE, WINDOW_SHIFT};
 use crate::token::Avx512;
 
@@ -107,7 +107,8 @@ fn insert<const AHEAD: usize, const HASHED: bool, const WINDOW: bool>(
                     all(1)
                 };
                 let bits = _mm512_rolv_epi64(ones, lane_bits(fields));
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block = unsafe { &mut *blocks.as_mut_ptr().add(at as usize).cast() };
                 store8(block, _mm512_or_si512(load8(block), bits));
             }
@@ -138,7 +139,8 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
             for (i, hit) in hits.iter_mut().enumerate() {
                 let (at, fields) = (ring.at[slot][i], ring.fields[slot][i]);
                 let bits = _mm512_rolv_epi64(all(1), lane_bits(fields));
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block = unsafe { &*blocks.as_ptr().add(at as usize).cast() };
                 *hit = _mm512_test_epi64_mask(load8(block), bits);
             }
@@ -151,7 +153,7 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
             ring.put::<HASHED, true>(slot, blocks, keys, seed, k);
         }
     }
-    crate::ahead::clear_behind(found, keys.len());
+    clear_behind(found, keys.len());
 }
 
 /// Where groups of eight keys wait for their lines.
@@ -227,17 +229,4 @@ pub(super) fn join(masks: [u8; 8]) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 pub(super) fn full_bytes(word: u64) -> u8 {
     _mm_cmpeq_epi8_mask(_mm_cvtsi64_si128(word as i64), _mm_set1_epi8(-1)) as u8
-}
-
-/// Asks for a line: into L1 where the filter lies in L2, else into L2, whose queue is longer.
-#[inline]
-pub(super) fn prefetch<const AHEAD: usize>(block: *const i8) {
-    // SAFETY: a prefetch reads nothing, whatever the address.
-    unsafe {
-        if AHEAD > NEAR {
-            _mm_prefetch::<_MM_HINT_T1>(block);
-        } else {
-            _mm_prefetch::<_MM_HINT_T0>(block);
-        }
-    }
 }

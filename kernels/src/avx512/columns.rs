@@ -10,8 +10,7 @@ use crate::token::Avx512;
 /// Defines `name(token, ...)`, which calls the kernel of that name.
 macro_rules! through_token {
     ($($module:ident::$name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
-        pub(crate) fn $name(token: Avx512, $($argument: $type),*) -> $result {
-            let _ = token;
+        pub(crate) fn $name(_: Avx512, $($argument: $type),*) -> $result {
             // SAFETY: the token proves the features.
             unsafe { $module::$name($($argument),*) }
         }

@@ -4,9 +4,11 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_storel_epi64, _mm_storeu_si128,
-    _mm256_loadu_si256, _mm256_storeu_si256, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
+    __m128i, __m256i, __m512i, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
+    _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
 };
+
+pub(crate) use crate::avx2::columns_lanes::{load16_u8, store8_u8, store8_u16};
 
 /// 64 bytes.
 #[inline]
@@ -47,30 +49,6 @@ pub(crate) fn load8_windows(bytes: &[u8], stride: usize) -> Option<[__m512i; 8]>
         load(6 * stride),
         load(last),
     ])
-}
-
-/// 16 bytes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn load16_u8(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the reference covers 16 readable bytes; the load asks for no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-/// Eight 16-bit numbers.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn store8_u16(numbers: &mut [u16; 8], lanes: __m128i) {
-    // SAFETY: the reference covers 16 writable bytes; the store asks for no alignment.
-    unsafe { _mm_storeu_si128(numbers.as_mut_ptr().cast(), lanes) }
-}
-
-/// Eight bytes: the low half of `lanes`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn store8_u8(bytes: &mut [u8; 8], lanes: __m128i) {
-    // SAFETY: the reference covers 8 writable bytes; the store asks for no alignment.
-    unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), lanes) }
 }
 
 /// The sixteen bytes of `lanes`.

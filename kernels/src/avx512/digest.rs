@@ -14,9 +14,8 @@ use crate::digest::{KEYS, PRIME32_1, SHORT_BYTES_MAX, START, STRIPES, finish};
 use crate::token::Avx512;
 
 /// The digest of `bytes`, more than [`SHORT_BYTES_MAX`] of them.
-pub(crate) fn xxh3_128(token: Avx512, bytes: &[u8]) -> u128 {
+pub(crate) fn xxh3_128(_: Avx512, bytes: &[u8]) -> u128 {
     assert!(bytes.len() > SHORT_BYTES_MAX, "{} bytes take the short path", bytes.len());
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { long(bytes) }
 }

@@ -21,22 +21,20 @@ const STEP: usize = 8;
 
 /// Keys and null bits of the whole records `rows`, to the rows of `chunk` from `at` on, which are
 /// reserved.
-pub(crate) fn append(token: Avx512, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
-    let _ = token;
+pub(crate) fn append(_: Avx512, gather: &Gather, rows: &[u8], chunk: &mut KeyChunk, at: usize) {
     // SAFETY: the token proves the features.
     unsafe { append_blocks(gather, rows, chunk, at) }
 }
 
 /// The same of records of 64 bytes, more than [`SHORT_BYTES_MAX`] bytes of them, and the digest.
 pub(crate) fn append_digest(
-    token: Avx512,
+    _: Avx512,
     gather: &Gather,
     records: &[[u8; 64]],
     chunk: &mut KeyChunk,
     at: usize,
 ) -> u128 {
     assert!(records.as_flattened().len() > SHORT_BYTES_MAX, "a frame for the short path");
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { append_fused(gather, records, chunk, at) }
 }

@@ -1,13 +1,15 @@
 //! Hot path: loads and stores of 512-bit registers, the only unsafe code that most kernels need.
 //!
-//! Safe by their types: the array behind a reference is as long as the register.
+//! Safe by their types: the array behind a reference is as long as the register. What is shorter
+//! than 512 bits comes from the AVX2 set.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence, _mm256_loadu_si256,
-    _mm256_storeu_si256, _mm512_loadu_si512, _mm512_maskz_loadu_epi64, _mm512_storeu_si512,
+    __m512i, _mm_sfence, _mm512_loadu_si512, _mm512_maskz_loadu_epi64, _mm512_storeu_si512,
     _mm512_stream_si512,
 };
+
+pub(crate) use crate::avx2::lanes::{load8_u32, prefetch, store8_u32};
 
 /// Eight words.
 #[inline]
@@ -23,22 +25,6 @@ pub(crate) fn load8(words: &[u64; 8]) -> __m512i {
 pub(crate) fn store8(words: &mut [u64; 8], lanes: __m512i) {
     // SAFETY: the reference covers 64 writable bytes; the store asks for no alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), lanes) }
-}
-
-/// Eight 32-bit numbers.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn load8_u32(numbers: &[u32; 8]) -> __m256i {
-    // SAFETY: the reference covers 32 readable bytes; the load asks for no alignment.
-    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
-}
-
-/// Eight 32-bit numbers.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn store8_u32(numbers: &mut [u32; 8], lanes: __m256i) {
-    // SAFETY: the reference covers 32 writable bytes; the store asks for no alignment.
-    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), lanes) }
 }
 
 /// Sixteen 32-bit numbers.
@@ -102,17 +88,5 @@ pub(crate) fn stream_fence() {
     // SAFETY: SSE is part of x86-64; a fence touches no memory.
     unsafe {
         _mm_sfence();
-    }
-}
-
-/// Asks for the line of a word that will be read soon.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn prefetch(word: &u64) {
-    // Older compilers take it for unsafe.
-    #[allow(unused_unsafe)]
-    // SAFETY: a hint, on a reference besides: it neither faults nor changes anything.
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
     }
 }

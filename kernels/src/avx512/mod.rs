@@ -2,7 +2,8 @@
 //!
 //! Only code that holds an [`Avx512`](crate::token::Avx512) or
 //! [`Avx512Vbmi`](crate::token::Avx512Vbmi) token gets in here. What needs a pointer lies in
-//! `lanes`; kernels are safe functions with `#[target_feature]`.
+//! `lanes` and `columns_lanes`, and in the rings of `blocked` and `split_block`; all other kernels
+//! are safe functions with `#[target_feature]`.
 
 pub(crate) mod blocked;
 pub(crate) mod bloomrf;

@@ -14,40 +14,37 @@ use crate::plan::Probe;
 use crate::sliced::{Group, Masks, SLOTS, any_with, contains_with, run_with};
 use crate::token::Avx512;
 
-/// `sliced::run_plan`.
+/// See [`crate::sliced::run_plan`].
 pub(crate) fn run_plan(
-    token: Avx512,
+    _: Avx512,
     plan: &RangePlan,
     groups: &[Option<Group<'_>>],
     ask: &Masks,
 ) -> Masks {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { run_plan_inner(plan, groups, ask) }
 }
 
-/// `sliced::exact_any`.
+/// See [`crate::sliced::exact_any`].
 pub(crate) fn exact_any(
-    token: Avx512,
+    _: Avx512,
     groups: &[Option<&[u64]>],
     ask: &Masks,
     lo: u16,
     hi: u16,
 ) -> Masks {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { exact_any_inner(groups, ask, lo, hi) }
 }
 
-/// `sliced::blocked_contains`.
+/// See [`crate::sliced::blocked_contains`].
 pub(crate) fn blocked_contains(
-    token: Avx512,
+    _: Avx512,
     k: u32,
     groups: &[Option<&[u64]>],
     ask: &Masks,
     hash: u64,
 ) -> Masks {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { blocked_inner(k, groups, ask, hash) }
 }

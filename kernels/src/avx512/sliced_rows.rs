@@ -18,47 +18,43 @@ use crate::token::{Avx512, Avx512Vbmi};
 /// 64 words, or 64 rows: register i holds those from 8 * i.
 type Matrix = [__m512i; 8];
 
-/// `sliced::build_words` with GFNI; `rows` begin with those of word `first`.
+/// See [`crate::sliced::build_words`] with GFNI; `rows` begin with those of word `first`.
 pub(crate) fn build_vbmi(
-    token: Avx512Vbmi,
+    _: Avx512Vbmi,
     rows: &mut [u64],
     sources: &[Source<'_>; SLOTS],
     first: usize,
 ) {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { build_gfni(rows, sources, first) }
 }
 
-/// `sliced::build_words` without GFNI; `rows` begin with those of word `first`.
-pub(crate) fn build(token: Avx512, rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
-    let _ = token;
+/// See [`crate::sliced::build_words`] without GFNI; `rows` begin with those of word `first`.
+pub(crate) fn build(_: Avx512, rows: &mut [u64], sources: &[Source<'_>; SLOTS], first: usize) {
     // SAFETY: the token proves the features.
     unsafe { build_masks(rows, sources, first) }
 }
 
-/// `sliced::unbuild_words` with GFNI; `rows` begin with those of word `first`.
+/// See [`crate::sliced::unbuild_words`] with GFNI; `rows` begin with those of word `first`.
 pub(crate) fn unbuild_vbmi(
-    token: Avx512Vbmi,
+    _: Avx512Vbmi,
     rows: &[u64],
     filters: &mut [&mut [u64]; SLOTS],
     ratios: &[usize; SLOTS],
     first: usize,
 ) {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { unbuild_gfni(rows, filters, ratios, first) }
 }
 
-/// `sliced::unbuild_words` without GFNI; `rows` begin with those of word `first`.
+/// See [`crate::sliced::unbuild_words`] without GFNI; `rows` begin with those of word `first`.
 pub(crate) fn unbuild(
-    token: Avx512,
+    _: Avx512,
     rows: &[u64],
     filters: &mut [&mut [u64]; SLOTS],
     ratios: &[usize; SLOTS],
     first: usize,
 ) {
-    let _ = token;
     // SAFETY: the token proves the features.
     unsafe { unbuild_masks(rows, filters, ratios, first) }
 }

@@ -4,17 +4,16 @@
 //! ring of `blocked` again.
 #![allow(unsafe_code)]
 
-use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_sllv_epi32,
-    _mm256_srli_epi32, _mm256_test_epi32_mask, _mm512_slli_epi64,
-};
+use std::arch::x86_64::{__m512i, _mm256_or_si256, _mm256_test_epi32_mask, _mm512_slli_epi64};
 use std::hint::black_box;
 
-use super::blocked::{block8, full_bytes, join, prefetch};
+use super::blocked::{block8, full_bytes, join};
 use super::hash::parquet8;
 use super::lanes::{load8, load8_u32, store8};
 use crate::ahead::{FAR, NEAR, clear_behind, group_or, is_far};
+use crate::avx2::blocked::prefetch;
 use crate::avx2::lanes::{load4, store4};
+use crate::avx2::split_block::mask;
 use crate::scalar::split_block::SALTS;
 use crate::token::Avx512;
 
@@ -71,7 +70,8 @@ fn insert<const AHEAD: usize, const HASHED: bool>(blocks: &mut [u64], values: &[
         if g >= AHEAD {
             for i in 0..8 {
                 let bits = mask(ring.hashes[slot][i], salts);
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block =
                     unsafe { &mut *blocks.as_mut_ptr().add(ring.at[slot][i] as usize).cast() };
                 store4(block, _mm256_or_si256(load4(block), bits));
@@ -103,7 +103,8 @@ fn contains<const AHEAD: usize, const HASHED: bool>(
             let mut hits = [0; 8];
             for (i, hit) in hits.iter_mut().enumerate() {
                 let bits = mask(ring.hashes[slot][i], salts);
-                // SAFETY: `put` wrote this slot: the place of a whole block of `blocks`.
+                // SAFETY: 1. `put` wrote this slot: the first word of one of the blocks.
+                //         2. `blocks` are whole blocks, at least one: the door asserts it.
                 let block = unsafe { &*blocks.as_ptr().add(ring.at[slot][i] as usize).cast() };
                 *hit = _mm256_test_epi32_mask(load4(block), bits);
             }
@@ -140,12 +141,4 @@ impl<const AHEAD: usize> Ring<AHEAD> {
             prefetch::<AHEAD>(blocks.as_ptr().wrapping_add(at as usize).cast());
         }
     }
-}
-
-/// The bits of a hash in its block.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
-fn mask(hash: u64, salts: __m256i) -> __m256i {
-    let salted = _mm256_mullo_epi32(_mm256_set1_epi32(hash as i32), salts);
-    _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(salted))
 }

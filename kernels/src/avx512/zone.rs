@@ -12,16 +12,9 @@ use super::lanes::load8;
 use crate::token::Avx512;
 use crate::zone::ZoneMasks;
 
-/// [`zone::masks`](crate::zone::masks).
+/// See [`crate::zone::masks`].
 #[inline]
-pub(crate) fn masks(
-    token: Avx512,
-    min: &[u64; 64],
-    max: &[u64; 64],
-    lo: u64,
-    hi: u64,
-) -> ZoneMasks {
-    let _ = token;
+pub(crate) fn masks(_: Avx512, min: &[u64; 64], max: &[u64; 64], lo: u64, hi: u64) -> ZoneMasks {
     // SAFETY: the token proves the features.
     unsafe { masks_inner(min, max, lo, hi) }
 }

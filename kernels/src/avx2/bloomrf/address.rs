@@ -4,6 +4,7 @@
 
 use std::arch::x86_64::*;
 
+use crate::avx2::hash::mul;
 use crate::bloomrf::shape::LaneLayer;
 use crate::hash::{MIX_FIRST, MIX_SECOND};
 
@@ -35,27 +36,14 @@ pub(super) fn of(keys: (__m256i, __m256i), layer: &LaneLayer, bits: __m256i) -> 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn mix(groups: __m256i, salt: __m256i) -> __m256i {
-    let h = multiply::<MIX_FIRST>(_mm256_xor_si256(groups, salt));
-    multiply::<MIX_SECOND>(_mm256_xor_si256(h, _mm256_srli_epi64::<32>(h)))
-}
-
-/// The lower 64 bits of the product with a constant.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn multiply<const BY: u64>(lanes: __m256i) -> __m256i {
-    let low = _mm256_set1_epi64x((BY & 0xFFFF_FFFF).cast_signed());
-    let high = _mm256_set1_epi64x((BY >> 32).cast_signed());
-    let crossed = _mm256_add_epi64(
-        _mm256_mul_epu32(_mm256_srli_epi64::<32>(lanes), low),
-        _mm256_mul_epu32(lanes, high),
-    );
-    _mm256_add_epi64(_mm256_mul_epu32(lanes, low), _mm256_slli_epi64::<32>(crossed))
+    let h = mul(_mm256_xor_si256(groups, salt), MIX_FIRST);
+    mul(_mm256_xor_si256(h, _mm256_srli_epi64::<32>(h)), MIX_SECOND)
 }
 
 /// Lower halves of eight lanes, the middle two pairs swapped.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn lower_halves(a: __m256i, b: __m256i) -> __m256i {
+pub(super) fn lower_halves(a: __m256i, b: __m256i) -> __m256i {
     let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
     _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b))
 }

@@ -41,8 +41,7 @@ pub(super) fn many(layers: &Layers, hashed: &[u64], top: &[u64], keys: &[u64], f
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) fn top_address(keys: (__m256i, __m256i)) -> __m256i {
-    let (a, b) = (_mm256_castsi256_ps(keys.0), _mm256_castsi256_ps(keys.1));
-    let keys = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+    let keys = address::lower_halves(keys.0, keys.1);
     _mm256_srli_epi32::<16>(_mm256_permute4x64_epi64::<0b11_01_10_00>(keys))
 }
 

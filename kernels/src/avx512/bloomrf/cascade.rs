@@ -15,20 +15,15 @@ use crate::bloomrf::shape::{LaneLayer, set};
 
 /// Inserts `keys`.
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
-pub(super) fn many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u64]) {
+pub(super) fn many<T: Copy + Into<u64>>(
+    layers: &Layers,
+    hashed: &mut [u64],
+    top: &mut [u64],
+    keys: &[T],
+) {
     let mut list: List = [0; BLOCK + 16];
     for keys in keys.chunks(BLOCK) {
-        list[..keys.len()].copy_from_slice(keys);
-        block(layers, hashed, top, &mut list, keys.len());
-    }
-}
-
-/// Inserts 4-byte keys.
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt")]
-pub(super) fn many_u32(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &[u32]) {
-    let mut list: List = [0; BLOCK + 16];
-    for keys in keys.chunks(BLOCK) {
-        list.iter_mut().zip(keys).for_each(|(wide, &key)| *wide = u64::from(key));
+        list.iter_mut().zip(keys).for_each(|(wide, &key)| *wide = key.into());
         block(layers, hashed, top, &mut list, keys.len());
     }
 }

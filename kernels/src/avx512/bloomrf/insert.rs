@@ -52,7 +52,7 @@ pub(super) fn many_u32(
     let bits = _mm512_set1_epi64(shape.bits.cast_signed());
     for keys in keys.chunks(SEGMENT) {
         if pays(layers, order, keys) {
-            cascade::many_u32(layers, hashed, top, keys);
+            cascade::many(layers, hashed, top, keys);
             continue;
         }
         let (groups, rest) = keys.as_chunks::<16>();
