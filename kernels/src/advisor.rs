@@ -5,6 +5,7 @@
 //! model. The set that nobody's questions argue against is [`crate::params::layers_for`].
 
 use crate::Layers;
+use crate::layers::LAYERS_MAX;
 use crate::params::{fpr, layers_for};
 
 /// How wide the ranges are that a column was asked for, in powers of two.
@@ -107,7 +108,7 @@ fn plausible(domain_bits: u8, keys: u64) -> Vec<Vec<u8>> {
     let dense = domain.saturating_sub(keys.max(1).ilog2());
     let (count, ceilings) = match exact_top {
         true => (3..=6, 16..=16),
-        false => (LAYERS..=LAYERS, dense.saturating_sub(9)..=dense.min(domain)),
+        false => (LAYERS_MAX..=LAYERS_MAX, dense.saturating_sub(9)..=dense.min(domain)),
     };
     let mut found = Vec::new();
     for count in count {
@@ -133,9 +134,6 @@ fn extend(parts: &[u8], count: usize, widths: &mut Vec<u8>, visit: &mut impl FnM
         widths.pop();
     }
 }
-
-/// Layers of a set without an exact top: one register of eight lanes.
-const LAYERS: usize = crate::layers::LAYERS_MAX;
 
 #[cfg(test)]
 mod tests {

@@ -1,3 +1,5 @@
+//! Hot path: one byte, `Copy`.
+//!
 //! What one filter says about one question.
 
 /// The answer of a presence filter for one key or one inclusive range of keys.

@@ -141,7 +141,11 @@ pub fn contains_hashes_many(
 
 /// Fewest blocks that hold `keys` keys at a false-positive rate of `fpr`; at least one.
 ///
-/// Fewer keys never take more blocks.
+/// Fewer keys never take more blocks. `k` is taken as the nearest of 4..=8.
+///
+/// # Errors
+/// Where the rate is no probability or out of reach of `k`, or the blocks are more than
+/// [`BLOCKS_MAX`].
 ///
 /// ```
 /// use bloomrf_kernels::blocked;

@@ -148,7 +148,7 @@ pub fn insert_many_u32_ordered(
 /// Which of `keys` may have been inserted. A key outside the domain is "found".
 ///
 /// Cost: for a key that is there a word per layer; one that is not ends, as a rule, at the first
-/// or second word, from the top layer down.
+/// or second word.
 ///
 /// # Panics
 /// Unless `found` has a bit for every key.

@@ -1,3 +1,5 @@
+//! Hot path: no allocation, no lock, no syscall; two multiplications a key, a pass over a string.
+//!
 //! The hashes: a 64-bit mix for prefixes of keys and one for whole keys, xxh3 for byte strings,
 //! and xxHash64 for what Parquet must be able to read.
 

@@ -79,6 +79,9 @@ impl Kernel {
     }
 
     /// The set of that name: `auto` is the best, `avx512` the better of the two AVX-512 sets.
+    ///
+    /// # Errors
+    /// Where there is no such set, or this CPU cannot run it.
     pub fn named(name: &str) -> Result<Self, KernelError> {
         match name {
             "auto" => Ok(Self::best()),
@@ -96,6 +99,9 @@ impl Kernel {
     }
 
     /// The set that `BLOOMRF_KERNEL` names, or the best one where it is not set.
+    ///
+    /// # Errors
+    /// As [`Kernel::named`].
     pub fn from_env() -> Result<Self, KernelError> {
         match std::env::var_os(Self::VARIABLE) {
             None => Ok(Self::best()),

@@ -215,8 +215,7 @@ impl RangePlan {
                 let (hash, start) = (group as u32, from as u8);
                 Probe { mask: offsets, hash, start, length, step, exact }
             } else {
-                let h = mix(group, run.layer.salt);
-                let (hash, rotation) = ((h >> 32) as u32, (h >> 8) as u32 & 63);
+                let (hash, rotation) = hash_of(group, &run.layer);
                 let start = ((from as u32 + rotation) & 63) as u8;
                 let mask = offsets.rotate_left(rotation);
                 Probe { mask, hash, start, length, step, exact }
@@ -234,12 +233,7 @@ impl Probe {
     /// The covering bit of one interval.
     #[inline]
     fn one(layer: &Layer, group: u64, offset: u32, exact: bool) -> Self {
-        let (hash, rotation) = if exact {
-            (group as u32, 0)
-        } else {
-            let h = mix(group, layer.salt);
-            ((h >> 32) as u32, (h >> 8) as u32 & 63)
-        };
+        let (hash, rotation) = if exact { (group as u32, 0) } else { hash_of(group, layer) };
         let start = (offset + rotation) & 63;
         Probe { mask: 1 << start, hash, start: start as u8, length: 1, step: Step::Cover, exact }
     }
@@ -260,6 +254,13 @@ impl Probe {
         let index = (u64::from(self.hash) * hashed.len() as u64) >> 32;
         hashed.get(index as usize).is_none_or(|word| word & self.mask != 0)
     }
+}
+
+/// Upper half of the hash of a group, and the rotation of its word.
+#[inline]
+fn hash_of(group: u64, layer: &Layer) -> (u32, u32) {
+    let h = mix(group, layer.salt);
+    ((h >> 32) as u32, (h >> 8) as u32 & 63)
 }
 
 /// The exact top 16 bits of a sealed filter: as a bitmap of 1,024 words or, when that is

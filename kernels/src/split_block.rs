@@ -128,6 +128,9 @@ pub fn contains_hashes_many(kernel: Kernel, blocks: &[u64], hashes: &[u64], foun
 /// Fewest blocks that hold `values` values at a false-positive rate of `fpr`; at least one.
 ///
 /// Fewer values never take more blocks. (Many writers of Parquet round to a power of two.)
+///
+/// # Errors
+/// Where the rate is no probability or out of reach, or the blocks are more than [`BLOCKS_MAX`].
 pub fn blocks_for(values: u64, fpr: f64) -> Result<u64, SizeError> {
     block_model::blocks_for(256.0, 8, values, fpr, BLOCKS_MAX)
 }

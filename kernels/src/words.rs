@@ -1,6 +1,6 @@
 //! Hot path: no allocation, no lock, no syscall; one pass over the words.
 //!
-//! Doors of whole-filter operations: merge, fold, fill, zero, on any kernel set.
+//! Doors of whole-filter operations: merge, fold, count, zero, on any kernel set.
 //!
 //! The words of a filter are folded in *granules*, words that stay together: 1 in a bloomRF, 8 (a
 //! block) in a blocked Bloom filter. Folding by `f` ORs f adjacent granules into one and gives, bit

@@ -1,3 +1,5 @@
+//! Hot path: no allocation, no lock, no syscall; two compares a key.
+//!
 //! Zone maps: smallest and largest key of a column of a batch; and those of 64 batches at once.
 
 use crate::kernel::Kernel;

@@ -139,10 +139,9 @@ impl Arena {
         let block = self.lock().take(len, self.inner.guards)?;
         if self.inner.guards
             && let Some(guard) = block.guard()
-            && self.inner.mapping.protect(guard).is_err()
         {
-            // A process may hold only so many mappings: it goes without this guard.
-            self.lock().lose_guard();
+            // A process may hold only so many mappings: past that it goes without this guard.
+            let _ = self.inner.mapping.protect(guard);
         }
         Some(Words::of_arena(Arc::clone(&self.inner), block, len))
     }

@@ -20,7 +20,6 @@ pub(super) struct Pool {
     runs: Runs,
     slabs: Slabs,
     used_bytes: usize,
-    guards_lost: u64,
 }
 
 /// A part of the region in use. Not `Clone`: who holds it owns it.
@@ -54,7 +53,7 @@ impl Pool {
     /// A region of `bytes` bytes (whole granules), all free.
     pub(super) fn new(bytes: usize) -> Self {
         let runs = Runs::new(bytes / GRANULE_BYTES);
-        Pool { runs, slabs: Slabs::default(), used_bytes: 0, guards_lost: 0 }
+        Pool { runs, slabs: Slabs::default(), used_bytes: 0 }
     }
 
     /// A block of at least `len` words.
@@ -87,11 +86,6 @@ impl Pool {
 
     pub(super) fn used_bytes(&self) -> usize {
         self.used_bytes
-    }
-
-    /// Counts a guard that the system refused.
-    pub(super) fn lose_guard(&mut self) {
-        self.guards_lost += 1;
     }
 
     /// Words of the largest block that `take` would give.

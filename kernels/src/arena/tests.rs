@@ -113,7 +113,9 @@ fn classes_waste_a_fifth_at_most() {
 fn a_week_of_batches_does_not_fragment_the_region() {
     let mut pool = pool::Pool::new(512 << 20);
     let budget = (512 << 20) / 5 * 4;
-    let mut random = Random(std::env::var("SEED").map_or(11, |s| s.parse().unwrap()));
+    let seed = std::env::var("SEED").map_or(11, |s| s.parse().unwrap());
+    println!("SEED={seed}");
+    let mut random = Random(seed);
     let mut sealed = std::collections::VecDeque::new();
     let mut groups = std::collections::VecDeque::new();
     // A batch every six seconds.

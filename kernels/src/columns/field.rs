@@ -1,3 +1,5 @@
+//! Called when fields are compiled; [`Map::key`] for each cell by the portable set.
+//!
 //! What a column of a record looks like, and how its bytes become a key.
 
 use std::fmt;

@@ -12,7 +12,8 @@ pub const LINES_MAX: usize = 24;
 
 /// Asks for the first cache lines of `rows`: those of the frame that is due in about three
 /// frames' time. A hint, of which every x86-64 has the instruction; elsewhere there is none.
-pub fn prefetch(_: Kernel, rows: &[u8]) {
+pub fn prefetch(kernel: Kernel, rows: &[u8]) {
+    let _ = kernel;
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     avx2::columns_lanes::prefetch(&rows[..rows.len().min(64 * LINES_MAX)]);
     let _ = rows;

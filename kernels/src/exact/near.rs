@@ -2,6 +2,8 @@
 //!
 //! Frame of reference: a bitmap over `min..=max`.
 
+use crate::scalar::bitmap;
+
 /// An exact set of keys that lie close together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Near {
@@ -43,20 +45,7 @@ impl Near {
         }
         let from = lo.saturating_sub(self.base);
         let to = (hi - self.base).min(span - 1);
-        if from > to {
-            return false;
-        }
-        let first_mask = u64::MAX << (from % 64);
-        let last_mask = u64::MAX >> (63 - to % 64);
-        match &self.words[(from / 64) as usize..=(to / 64) as usize] {
-            [only] => only & first_mask & last_mask != 0,
-            [first, inner @ .., last] => {
-                first & first_mask != 0
-                    || last & last_mask != 0
-                    || inner.chunks(32).any(|words| words.iter().fold(0, |all, w| all | w) != 0)
-            }
-            [] => false,
-        }
+        from <= to && bitmap::any_between(&self.words, from, to)
     }
 
     /// Number of keys.

@@ -65,7 +65,9 @@ fn every_form_gives_its_keys_back() {
 
 #[test]
 fn every_form_answers_as_the_keys_do() {
-    let mut random = Random(std::env::var("SEED").map_or(2, |s| s.parse().unwrap()));
+    let seed = std::env::var("SEED").map_or(2, |s| s.parse().unwrap());
+    println!("SEED={seed}");
+    let mut random = Random(seed);
     for keys in sets(&mut random) {
         let forms = forms(&keys);
         let mut ends = vec![0, 1, u64::MAX - 1, u64::MAX];

@@ -1,3 +1,5 @@
+//! Returned where a filter is made, merged or folded, not per key.
+//!
 //! Why a filter could not be made, read, merged or folded.
 
 use std::fmt;

@@ -18,12 +18,15 @@ pub fn insert(words: &mut [u64], key: u16) {
 /// A key past the end of the bitmap cannot be judged and reads as set.
 #[must_use]
 pub fn any(words: &[u64], lo: u16, hi: u16) -> bool {
-    if lo > hi {
-        return false;
-    }
+    lo <= hi && any_between(words, lo.into(), hi.into())
+}
+
+/// [`any`] in a bitmap of any length; `lo <= hi`.
+#[inline]
+pub(crate) fn any_between(words: &[u64], lo: u64, hi: u64) -> bool {
     let first_mask = u64::MAX << (lo & 63);
     let last_mask = u64::MAX >> (63 - (hi & 63));
-    match words.get(usize::from(lo >> 6)..=usize::from(hi >> 6)) {
+    match words.get((lo >> 6) as usize..=(hi >> 6) as usize) {
         Some([only]) => only & first_mask & last_mask != 0,
         Some([first, inner @ .., last]) => {
             first & first_mask != 0 || last & last_mask != 0 || any_word(inner)

@@ -1,6 +1,6 @@
 //! Hot path: no allocation, no lock, no syscall; one pass over the words.
 //!
-//! Whole-filter operations on plain words: merge, fold, fill.
+//! Whole-filter operations on plain words: merge, fold, count.
 
 use super::count::ones_in;
 use crate::words::blocks::{self, Blocks};
@@ -27,31 +27,36 @@ pub fn fold(words: &mut Vec<u64>, factor: usize) {
         "{} words do not fold by {factor}",
         words.len()
     );
-    match factor {
-        1 => {}
-        2 => fold_by::<2>(words),
-        3 => fold_by::<3>(words),
-        4 => fold_by::<4>(words),
-        5 => fold_by::<5>(words),
-        _ => {
-            let folded = words.len() / factor;
-            for target in 0..folded {
-                // The first source is `target * factor >= target`: none is overwritten unread.
+    fold_granules(words, 1, factor);
+    words.truncate(words.len() / factor);
+}
+
+/// Folds in place by `factor` granules of `granule` words, into the first words. Sources never lie
+/// before their target, so none is overwritten unread.
+fn fold_granules(words: &mut [u64], granule: usize, factor: usize) {
+    match (granule, factor) {
+        (_, 1) => {}
+        (1, 2) => fold_words::<2>(words),
+        (1, 3) => fold_words::<3>(words),
+        (1, 4) => fold_words::<4>(words),
+        (1, 5) => fold_words::<5>(words),
+        (1, _) => {
+            for target in 0..words.len() / factor {
                 let sources = &words[target * factor..][..factor];
                 words[target] = sources.iter().fold(0, |all, w| all | w);
             }
-            words.truncate(folded);
+        }
+        _ => {
+            for target in 0..words.len() / factor {
+                let first = target / granule * granule * factor + target % granule;
+                words[target] =
+                    (0..factor).fold(0, |all, source| all | words[first + source * granule]);
+            }
         }
     }
 }
 
 /// The small factors, where a loop over each few words would cost more than its reads.
-fn fold_by<const N: usize>(words: &mut Vec<u64>) {
-    fold_words::<N>(words);
-    words.truncate(words.len() / N);
-}
-
-/// Folds in place, into the first words.
 fn fold_words<const N: usize>(words: &mut [u64]) {
     for target in 0..words.len() / N {
         if let Some(sources) = words[target * N..].first_chunk::<N>() {
@@ -140,20 +145,7 @@ impl<F: FnMut(usize, &mut [u64])> Blocks for Portable<F> {
     }
 
     fn fold(&self, block: &mut [u64], granule: usize, factor: usize) {
-        match (granule, factor) {
-            (1, 2) => fold_words::<2>(block),
-            (1, 3) => fold_words::<3>(block),
-            (1, 4) => fold_words::<4>(block),
-            (1, 5) => fold_words::<5>(block),
-            _ => {
-                for target in 0..block.len() / factor {
-                    let first = target / granule * granule * factor + target % granule;
-                    // Sources never lie before the target.
-                    block[target] =
-                        (0..factor).fold(0, |all, source| all | block[first + source * granule]);
-                }
-            }
-        }
+        fold_granules(block, granule, factor);
     }
 
     fn ones(&self, words: &[u64]) -> u64 {

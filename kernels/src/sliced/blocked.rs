@@ -2,7 +2,7 @@
 //!
 //! Blocked Bloom filters, bit-sliced: a block is eight words, so 512 rows.
 
-use super::{GROUPS, Masks};
+use super::{GROUPS, Masks, SLOTS};
 use crate::Kernel;
 use crate::scalar::blocked::{self, BLOCK_WORDS};
 #[cfg(target_arch = "x86_64")]
@@ -55,7 +55,7 @@ pub(crate) fn contains_with(
     let mut rows = [0; BLOCK_WORDS];
     let mut count = 0;
     for (word, bits) in bits.iter().enumerate().filter(|(_, bits)| **bits != 0) {
-        rows[count] = word * 64 + bits.trailing_zeros() as usize;
+        rows[count] = word * SLOTS + bits.trailing_zeros() as usize;
         count += 1;
     }
     let rows = &rows[..count];
@@ -82,10 +82,8 @@ pub(crate) fn contains_with(
 
 /// The rows of the block of `hash`; a group of no block has none.
 #[inline(always)]
-fn block_of(rows: &[u64], hash: u64) -> Option<&[u64; 64 * BLOCK_WORDS]> {
-    let blocks = rows.as_chunks().0;
-    let index = (hash >> 32).wrapping_mul(blocks.len() as u64) >> 32;
-    blocks.get(index as usize)
+fn block_of(rows: &[u64], hash: u64) -> Option<&[u64; SLOTS * BLOCK_WORDS]> {
+    rows.as_chunks().0.get(blocked::block_index(rows.len() / SLOTS, hash))
 }
 
 /// Rows between a prefetch and its load, as in the walk of a plan.

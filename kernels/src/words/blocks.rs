@@ -1,6 +1,6 @@
 //! Hot path: one pass over the shares, in blocks that stay in the first cache.
 //!
-//! The walk that the vector kernels share. They differ in what happens within a block, [`Blocks`].
+//! The walk that all kernel sets share. They differ in what happens within a block, [`Blocks`].
 
 use super::Ones;
 
