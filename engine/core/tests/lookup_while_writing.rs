@@ -161,7 +161,7 @@ fn reject_while_looking(batches: u32) {
     let schema = Arc::new(schema(&[("u64", None, false)]));
     let mut store = Store::new(StoreConfig { retain_batches: 200, arena_bytes: 1 << 20 });
     for id in 1..=batches.into() {
-        store.insert(Arc::new(batch(&schema, id))).unwrap();
+        store.insert(Arc::new(batch(&schema, id))).expect("the arena holds it");
         store.judge(id, Verdict::Verified);
     }
     while store.step() {}
