@@ -1,3 +1,5 @@
+//! Claims about blocks of an arena, on the mapping as the process sees it.
+
 use super::*;
 
 fn arena(bytes: usize) -> Arena {

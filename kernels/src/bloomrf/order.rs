@@ -67,15 +67,6 @@ pub(crate) fn insert_runs(layer: &Layer, hashed: &mut [u64], list: &[u64]) {
     or_word(layer, hashed, group, offsets);
 }
 
-/// Sets the upper 16 bits of 32-bit keys in the exact top.
-#[inline]
-pub(crate) fn insert_top<T: Copy + Into<u64>>(top: &mut [u64], keys: &[T]) {
-    for &key in keys {
-        let key: u64 = key.into();
-        top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
-    }
-}
-
 /// Sets intervals of the exact top.
 pub(crate) fn insert_top_intervals(top: &mut [u64], intervals: &[u64]) {
     // A key of the domain has 16 bits above the hashed layers; another one is refused by `set`.

@@ -1,3 +1,5 @@
+//! Every form of a set against its keys, on sets of every character.
+
 use super::*;
 
 /// Every form of the same keys, whatever is the smallest.

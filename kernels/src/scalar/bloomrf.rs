@@ -22,7 +22,7 @@ pub fn insert(layers: &Layers, hashed: &mut [u64], top: &mut [u64], key: u64) {
         set(layer, hashed, key);
     }
     if layers.has_exact_top() {
-        top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
+        insert_top(top, &[key]);
     }
 }
 
@@ -42,7 +42,7 @@ pub fn insert_many(layers: &Layers, hashed: &mut [u64], top: &mut [u64], keys: &
         _ => insert_layers::<LAYERS_MAX>(layers, hashed, keys),
     }
     if layers.has_exact_top() {
-        keys.iter().for_each(|&key| top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63));
+        insert_top(top, keys);
     }
 }
 
@@ -66,6 +66,15 @@ fn insert_fixed<const N: usize, const WIDTHS: u64>(
         setter
     });
     insert_setters(&layers, hashed, keys);
+}
+
+/// Sets the upper 16 bits of 32-bit keys in the exact top.
+#[inline]
+pub(crate) fn insert_top<T: Copy + Into<u64>>(top: &mut [u64], keys: &[T]) {
+    for &key in keys {
+        let key: u64 = key.into();
+        top[(key >> 22) as usize] |= 1 << ((key >> 16) & 63);
+    }
 }
 
 /// The hashed layers of many keys; `N` is their number, or at least that (the others repeat the

@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::inputs;
 use crate::placed::Placed;
 
-/// The same code on every set; counted on each all the same would be dishonest: on the first.
+/// The same code on every set, so its cases count once, on the first.
 pub(crate) fn bytes(case: &mut Case<'_>) {
     let words = inputs::words(case, 2 * case.length);
     let values: Vec<[u8; 16]> = words

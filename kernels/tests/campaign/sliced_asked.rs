@@ -59,7 +59,7 @@ pub(crate) fn run_plan(case: &mut Case<'_>) {
             let top = if with_top { TopBits::Bitmap(&group.tops[slot]) } else { TopBits::None };
             plan.run(&group.plain[slot], top).may_hold()
         });
-        let what = format!("{lo:#x}..={hi:#x} in {:?}", layers.hashed().len());
+        let what = format!("{lo:#x}..={hi:#x} in {} layers", layers.hashed().len());
         let sets = case.sets;
         for (set, &kernel) in sets.iter().enumerate() {
             let found = door::run_plan(kernel, &plan, &views, &ask);

@@ -12,7 +12,6 @@ pub(crate) fn build(case: &mut Case<'_>) {
     let words = if case.once_in(16) { case.length } else { case.length / 8 };
     let filters = filters(case, words);
     let expected = naive_rows(words, &filters);
-    let folded: Vec<Vec<u64>> = filters.clone();
     let slice = if case.once_in(2) { words } else { 8 * (1 + case.below(20)) };
     let sets = case.sets;
     for (set, &kernel) in sets.iter().enumerate() {
@@ -37,7 +36,7 @@ pub(crate) fn build(case: &mut Case<'_>) {
         }
         case.same(set, &format!("rows of {words} words by {slice}"), rows.get(), &expected);
         rows.assert_guarded("rows");
-        for (slot, (target, filter)) in targets.iter().zip(&folded).enumerate() {
+        for (slot, (target, filter)) in targets.iter().zip(&filters).enumerate() {
             case.same(set, &format!("slot {slot} of {words} words"), target.get(), filter);
             target.assert_guarded("a filter");
         }

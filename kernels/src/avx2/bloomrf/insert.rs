@@ -6,9 +6,10 @@ use std::arch::x86_64::*;
 use super::{address, cascade};
 use crate::avx2::lanes::{load8, load8_wide, store8_u32};
 use crate::bloomrf::KeyOrder;
-use crate::bloomrf::order::{SEGMENT, insert_top, pays};
+use crate::bloomrf::order::{SEGMENT, pays};
 use crate::bloomrf::shape::{LaneLayer, Shape, set};
 use crate::layers::LAYERS_MAX;
+use crate::scalar::bloomrf::insert_top;
 use crate::{Layers, scalar};
 
 /// Eight-byte keys; see [`super::insert_many`].

@@ -38,7 +38,9 @@ pub(crate) fn merge_fold(
     factor: usize,
     target: &mut [u64],
 ) -> Ones {
-    blocks::merge_fold(Kept { token, shares }, granule, factor, target)
+    // SAFETY: the token proves the features.
+    let union = |at: usize, block: &mut [u64]| unsafe { union::kept(shares, at, block) };
+    blocks::merge_fold(On { token, union }, granule, factor, target)
 }
 
 /// See [`crate::words::merge_fold_zero`].
@@ -49,40 +51,20 @@ pub(crate) fn merge_fold_zero(
     factor: usize,
     target: &mut [u64],
 ) -> Ones {
-    blocks::merge_fold(Zeroed { token, shares }, granule, factor, target)
+    // SAFETY: the token proves the features.
+    let union = |at: usize, block: &mut [u64]| unsafe { union::zeroed(shares, at, block) };
+    blocks::merge_fold(On { token, union }, granule, factor, target)
 }
 
-/// Shares that are only read.
-struct Kept<'a, 'b> {
+/// Blocks by the functions above; `union` puts the union of the shares into a block.
+struct On<U> {
     token: Avx2,
-    shares: &'a [&'b [u64]],
+    union: U,
 }
 
-/// Shares that are zeroed behind the pass.
-struct Zeroed<'a, 'b> {
-    token: Avx2,
-    shares: &'a mut [&'b mut [u64]],
-}
-
-impl Blocks for Kept<'_, '_> {
+impl<U: FnMut(usize, &mut [u64]) -> u64> Blocks for On<U> {
     fn union(&mut self, at: usize, block: &mut [u64]) -> u64 {
-        // SAFETY: the token proves the features.
-        unsafe { union::kept(self.shares, at, block) }
-    }
-
-    fn fold(&self, block: &mut [u64], granule: usize, factor: usize) {
-        fold_block(self.token, block, granule, factor);
-    }
-
-    fn ones(&self, words: &[u64]) -> u64 {
-        ones(self.token, words)
-    }
-}
-
-impl Blocks for Zeroed<'_, '_> {
-    fn union(&mut self, at: usize, block: &mut [u64]) -> u64 {
-        // SAFETY: the token proves the features.
-        unsafe { union::zeroed(self.shares, at, block) }
+        (self.union)(at, block)
     }
 
     fn fold(&self, block: &mut [u64], granule: usize, factor: usize) {
