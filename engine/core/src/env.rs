@@ -11,17 +11,25 @@ pub trait Clock: Send + Sync {
     fn unix_us(&self) -> i64;
 }
 
-/// The data folder: a flat set of named files.
+/// The data folder: a flat set of named files, by the steps of which durable writing is made
+/// ([`persist::publish`](crate::persist::publish)). A simulated one may crash between any two.
+///
+/// Until [`Disk::sync_folder`] has returned, a crash may undo or keep each change of a name.
 pub trait Disk: Send {
-    /// Names of all files.
+    /// Names of all files, those of unfinished writes included, in no order.
     fn list(&self) -> io::Result<Vec<String>>;
-    /// A whole file; `NotFound` where there is none.
-    fn read(&self, name: &str) -> io::Result<Vec<u8>>;
-    /// Writes a file so that after a crash it is whole (old or new) or absent: temporary file,
-    /// fsync, rename, fsync of the folder.
-    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// A whole file of at most `bytes_max` bytes; `NotFound` where there is none, `FileTooLarge`
+    /// where it is longer: a length is looked at before memory is taken for it.
+    fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>>;
+    /// Makes a new file (`AlreadyExists` where there is one), writes and syncs it. After an error
+    /// the file may be there, with anything in it.
+    fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Gives a file another name, in place of the file that had it.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Removes a file; absent is not an error.
     fn remove(&self, name: &str) -> io::Result<()>;
+    /// Makes every change of names durable.
+    fn sync_folder(&self) -> io::Result<()>;
 }
 
 /// Chance.

@@ -9,10 +9,12 @@
 pub mod controller;
 pub mod env;
 pub mod filter;
+pub mod format;
 pub mod identity;
 pub mod ingest;
 pub mod limits;
 pub mod lookup;
+pub mod persist;
 pub mod predicate;
 pub mod query;
 pub mod schema;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod disk;
 pub mod packet;
 
 mod control;

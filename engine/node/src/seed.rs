@@ -7,6 +7,7 @@ use std::io;
 
 use bloomrf_engine::env::{Disk, Rng};
 use bloomrf_engine::identity::Fingerprint;
+use bloomrf_engine::persist::publish;
 
 /// The seed of this folder and schema: read, or drawn and stored.
 pub(crate) fn load_or_draw(
@@ -15,7 +16,7 @@ pub(crate) fn load_or_draw(
     fingerprint: Fingerprint,
 ) -> io::Result<u64> {
     let name = format!("seed-{fingerprint}.txt");
-    match disk.read(&name) {
+    match disk.read(&name, SEED_FILE_BYTES_MAX) {
         Ok(bytes) => {
             if let Some(seed) = decode(&bytes, fingerprint) {
                 return Ok(seed);
@@ -26,9 +27,12 @@ pub(crate) fn load_or_draw(
         Err(error) => return Err(error),
     }
     let seed = rng.next_u64();
-    disk.write(&name, encode(seed, fingerprint).as_bytes())?;
+    publish(disk, &name, encode(seed, fingerprint).as_bytes())?;
     Ok(seed)
 }
+
+/// Longest seed file looked at, bytes.
+const SEED_FILE_BYTES_MAX: u64 = 4_096;
 
 fn encode(seed: u64, fingerprint: Fingerprint) -> String {
     let body = format!("bloomrf seed 1\nschema {fingerprint}\nseed {seed:016x}\n");
@@ -47,7 +51,8 @@ fn decode(bytes: &[u8], fingerprint: Fingerprint) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::env::{FolderDisk, SystemRng};
+    use crate::disk::FolderDisk;
+    use crate::env::SystemRng;
 
     #[test]
     fn seed_survives_a_restart_and_differs_by_schema() {
@@ -80,8 +85,11 @@ mod tests {
         let disk = FolderDisk::open(folder.path()).unwrap();
         let mut rng = SystemRng::open().unwrap();
         let name = format!("seed-{}.txt", Fingerprint(3));
-        disk.write(&name, b"rubbish").unwrap();
+        publish(&disk, &name, b"rubbish").unwrap();
         let seed = load_or_draw(&disk, &mut rng, Fingerprint(3)).unwrap();
-        assert_eq!(decode(&disk.read(&name).unwrap(), Fingerprint(3)), Some(seed));
+        assert_eq!(
+            decode(&disk.read(&name, SEED_FILE_BYTES_MAX).unwrap(), Fingerprint(3)),
+            Some(seed)
+        );
     }
 }

@@ -23,7 +23,8 @@ use bloomrf_netio::{Link, Waker};
 use tokio::sync::{mpsc, watch};
 
 use crate::control::{ControlLoop, OFFERS_MAX, QueuePort, SealLoop};
-use crate::env::{FolderDisk, SystemClock, SystemRng};
+use crate::disk::FolderDisk;
+use crate::env::{SystemClock, SystemRng};
 use crate::metrics::Metrics;
 use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
 use crate::respond::{TcpResponder, UdpResponder};

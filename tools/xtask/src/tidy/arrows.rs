@@ -21,7 +21,32 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bloomrf-refcluster",
         ],
     ),
-    ("bloomrf-bench", &["bloomrf-engine", "bloomrf-kernels"]),
+    (
+        "bloomrf-bench",
+        &[
+            "bloomrf-engine",
+            "bloomrf-kernels",
+            "bloomrf-netio",
+            "bloomrf-node",
+            "bloomrf-refcluster",
+        ],
+    ),
+    ("bloomrf-sim", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-oracle"]),
+    ("bloomrf-crash", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-node"]),
+    (
+        "bloomrf-faults",
+        &[
+            "bloomrf-engine",
+            "bloomrf-kernels",
+            "bloomrf-netio",
+            "bloomrf-node",
+            "bloomrf-oracle",
+            "bloomrf-refcluster",
+            "bloomrf-sim",
+        ],
+    ),
+    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-netio", "bloomrf-node"]),
+    ("bloomrf-models", &[]),
     ("xtask", &[]),
 ];
 

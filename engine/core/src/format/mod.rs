@@ -1,0 +1,1 @@
+//! BLMF: the container that filters are stored in (docs/FORMAT.md).

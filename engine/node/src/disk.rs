@@ -1,0 +1,152 @@
+//! The data folder on a real disk, behind the engine's trait.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use bloomrf_engine::env::Disk;
+use bloomrf_engine::persist::{TEMPORARY_PREFIX, publish};
+
+/// A folder. Names come from a safe set, so that none can leave the folder or hide in it.
+#[derive(Debug)]
+pub struct FolderDisk {
+    folder: PathBuf,
+}
+
+impl FolderDisk {
+    /// Creates the folder where it is missing, removes what an interrupted write left behind, and
+    /// proves that files can be written.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let disk = FolderDisk { folder: folder.to_owned() };
+        for name in disk.list()? {
+            if name.starts_with(TEMPORARY_PREFIX) {
+                disk.remove(&name)?;
+            }
+        }
+        publish(&disk, PROBE_NAME, b"writable\n")?;
+        disk.remove(PROBE_NAME)?;
+        Ok(disk)
+    }
+
+    fn path(&self, name: &str) -> io::Result<PathBuf> {
+        if is_safe_name(name) {
+            return Ok(self.folder.join(name));
+        }
+        let message = format!(
+            "file name {name:?}: expected 1 to {NAME_BYTES_MAX} of a-z, 0-9, '-', '_', '.', \
+             and no '.' first"
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+}
+
+impl Disk for FolderDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if let Some(name) = name.to_str().filter(|n| is_safe_name(n))
+                && entry.file_type()?.is_file()
+            {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
+        let file = File::open(self.path(name)?)?;
+        let length = file.metadata()?.len();
+        if length > bytes_max {
+            let message = format!("{name}: {length} B, and at most {bytes_max} B are expected");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        // It may grow meanwhile: no more than is allowed is read.
+        file.take(bytes_max).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path(from)?, self.path(to)?)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.path(name)?) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+fn is_safe_name(name: &str) -> bool {
+    let safe = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.".contains(&b);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(safe)
+}
+
+/// Longest file name.
+const NAME_BYTES_MAX: usize = 128;
+/// File that proves at start that the folder can be written.
+const PROBE_NAME: &str = "write-probe";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disk_replaces_lists_and_removes_whole_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FolderDisk::open(&folder.path().join("a/b")).unwrap();
+        assert_eq!(disk.list().unwrap(), Vec::<String>::new());
+        publish(&disk, "one.txt", b"1").unwrap();
+        publish(&disk, "one.txt", b"22").unwrap();
+        assert_eq!(disk.read("one.txt", 2).unwrap(), b"22");
+        assert_eq!(disk.list().unwrap(), ["one.txt"]);
+        disk.remove("one.txt").unwrap();
+        disk.remove("one.txt").unwrap();
+        assert_eq!(disk.read("one.txt", 2).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_file_longer_than_expected_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FolderDisk::open(folder.path()).unwrap();
+        publish(&disk, "long", &[1; 100]).unwrap();
+        assert_eq!(disk.read("long", 99).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(disk.read("long", 100).unwrap(), [1; 100]);
+    }
+
+    #[test]
+    fn names_outside_the_safe_set_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FolderDisk::open(folder.path()).unwrap();
+        let long = "a".repeat(129);
+        for name in ["", ".", "..", "../x", "a/b", "a b", "A", ".hidden", "ä", "a\0", &long] {
+            let error = disk.write_new(name, b"x").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name:?}");
+            assert!(disk.read(name, 9).is_err() && disk.remove(name).is_err());
+        }
+    }
+
+    #[test]
+    fn an_interrupted_write_is_cleared_at_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join("tmp-seed");
+        fs::write(&left, b"half").unwrap();
+        let disk = FolderDisk::open(folder.path()).unwrap();
+        assert!(!left.exists() && disk.list().unwrap().is_empty());
+    }
+}

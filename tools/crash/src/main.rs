@@ -1,0 +1,4 @@
+//! Kills and failing system calls at every step of a publish cycle and of recovery.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,2 @@
+//! Loom models of publication, retirement, rings and shutdown.
+#![forbid(unsafe_code)]
