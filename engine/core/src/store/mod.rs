@@ -9,6 +9,7 @@
 mod build;
 mod chunk;
 mod column;
+mod plain;
 mod report;
 mod resolve;
 mod shape;

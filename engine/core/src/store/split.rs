@@ -77,6 +77,26 @@ impl Splitting {
     }
 }
 
+/// The filter of one slot, as splitting its whole group would give it. `None` where the group does
+/// not answer for the slot. Cost: some 20 ns a word.
+pub(super) fn take_out(group: &ColumnGroup, slot: usize, kept: &SlicedFilter) -> Option<Filter> {
+    let words = kept.words as usize;
+    if group.slots >> slot & 1 == 0 || words == 0 {
+        return None;
+    }
+    let (main_rows, top_rows) = parts(&group.form);
+    let is_blocked = matches!(group.form, GroupForm::Blocked { .. });
+    let mut main = vec![0; if is_blocked { main_rows.len() / CHUNK_SLOTS } else { words }];
+    sliced::extract(main_rows, slot, &mut main);
+    if is_blocked {
+        let times = main.len() / words;
+        blocked::fold(&mut main, times);
+    }
+    let mut top = vec![0; top_rows.len() / CHUNK_SLOTS];
+    sliced::extract(top_rows, slot, &mut top);
+    filter(Kernel::Scalar, &group.form, main, top)
+}
+
 /// Takes the next words out of `rows`; true when none is left.
 fn unbuild(
     kernel: Kernel,

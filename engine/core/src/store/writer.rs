@@ -5,6 +5,7 @@
 //! reader's snapshot still holds counts against the arena.
 
 mod entry;
+mod restore;
 mod room;
 mod steps;
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use super::{Store, Work, own_bytes, steps};
 use crate::filter::SealedColumn;
 use crate::identity::BatchId;
+use crate::seal::SealedBatch;
 use crate::store::shape::GroupShape;
 use crate::store::{Absence, CHUNK_SLOTS, ColumnGroup};
 
@@ -65,16 +66,19 @@ impl Store {
     /// is, or of the largest there will be if the next batches are like the newest.
     pub(super) fn reserve_bytes(&self) -> usize {
         let largest = self.chunks.iter().map(|entry| entry.group_bytes_max).max().unwrap_or(0);
-        let coming = self.held.back().map_or(0, |newest| {
-            let chunk_bytes = newest.batch.filter_bytes() * CHUNK_SLOTS;
-            if chunk_bytes > self.chunk_bytes_max() {
-                return 0;
-            }
-            let shape = |column: &Arc<SealedColumn>| GroupShape::of(&column.filter);
-            let groups = newest.batch.columns.iter().filter_map(shape).map(|s| s.bytes());
-            groups.max().unwrap_or(0).min(chunk_bytes + chunk_bytes / 2)
-        });
+        let coming = self.held.back().map_or(0, |newest| self.group_bytes_like(&newest.batch));
         largest.max(coming).saturating_sub(self.work_bytes)
+    }
+
+    /// Bytes of the largest group of a chunk of batches like this one; 0 where there will be none.
+    pub(super) fn group_bytes_like(&self, batch: &SealedBatch) -> usize {
+        let chunk_bytes = batch.filter_bytes() * CHUNK_SLOTS;
+        if chunk_bytes > self.chunk_bytes_max() {
+            return 0;
+        }
+        let shape = |column: &Arc<SealedColumn>| GroupShape::of(&column.filter);
+        let groups = batch.columns.iter().filter_map(shape).map(|s| s.bytes());
+        groups.max().unwrap_or(0).min(chunk_bytes + chunk_bytes / 2)
     }
 
     /// By how much `bytes` more would pass the arena, the reserve kept free.
@@ -171,7 +175,7 @@ impl Store {
             };
             self.plain_bytes -= own_bytes(&held.batch);
             self.retired.extend(held.batch.columns.get(ordinal).and_then(Retired::column));
-            let mut batch = crate::seal::SealedBatch::clone(&held.batch);
+            let mut batch = SealedBatch::clone(&held.batch);
             if let Some(place) = batch.columns.get_mut(ordinal) {
                 *place = Arc::clone(column);
             }
