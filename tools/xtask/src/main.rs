@@ -34,8 +34,7 @@ enum Command {
     /// Measures, keeps the record, tells it in docs/PERFORMANCE.md.
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Many random cases, for hours if need be.
-    #[command(subcommand)]
+    /// The fault campaign: one line for each row of the fault table (docs/FAULTS.md).
     Campaign(campaign::Campaign),
 }
 

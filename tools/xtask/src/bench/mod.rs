@@ -3,7 +3,7 @@
 
 mod figures;
 mod kernels;
-mod machine;
+pub(crate) mod machine;
 mod records;
 mod report;
 mod tables;

@@ -4,17 +4,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use crate::run::{cargo_with, root};
-
-/// What to try.
-#[derive(Subcommand)]
-pub(crate) enum Campaign {
-    /// Every operation of every kernel set against the reference; prints cases per operation and
-    /// set. A failure prints the line that repeats it.
-    Kernels(KernelsArgs),
-}
 
 /// Options of `cargo xtask campaign kernels`.
 #[derive(Args)]
@@ -40,8 +32,7 @@ pub(crate) struct KernelsArgs {
 /// The one target whose AddressSanitizer is used.
 const ASAN_TARGET: &str = "x86_64-unknown-linux-gnu";
 
-pub(crate) fn run(command: &Campaign) -> Result<(), String> {
-    let Campaign::Kernels(args) = command;
+pub(crate) fn run(args: &KernelsArgs) -> Result<(), String> {
     if args.asan { under_asan(args) } else { in_release(args) }
 }
 
@@ -70,7 +61,7 @@ fn under_asan(args: &KernelsArgs) -> Result<(), String> {
 }
 
 /// Says why AddressSanitizer cannot run here, where it cannot.
-fn assert_asan() -> Result<(), String> {
+pub(super) fn assert_asan() -> Result<(), String> {
     let print = Command::new("rustc").args(["--print", "sysroot"]).output();
     let print = print.map_err(|reason| format!("rustc could not be started: {reason}"))?;
     let sysroot = String::from_utf8_lossy(&print.stdout).trim().to_owned();
