@@ -18,12 +18,13 @@ mod respond;
 mod seed;
 mod shared;
 mod start;
+mod watch;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use config::{Config, ConfigError};
-pub use start::StartError;
+pub use start::{StartError, Surroundings};
 
 use shared::Shared;
 use start::Threads;
@@ -49,7 +50,12 @@ pub struct NodePorts {
 impl Node {
     /// Starts all threads; returns when all sockets are bound.
     pub fn start(config: Config) -> Result<Self, StartError> {
-        start::start(config)
+        Self::start_in(config, Surroundings::default())
+    }
+
+    /// The same with other links or another clock than the machine's: for tests and simulation.
+    pub fn start_in(config: Config, surroundings: Surroundings) -> Result<Self, StartError> {
+        start::start(config, surroundings)
     }
 
     /// Where it listens.

@@ -15,6 +15,7 @@ use crate::NodeStatus;
 use crate::config::Config;
 use crate::metrics::{Metrics, Moment};
 use crate::poll::QueueCounters;
+use crate::watch::Stalled;
 
 /// Shared by all threads of a node.
 pub(crate) struct Shared {
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) stop: Arc<AtomicBool>,
     /// Sockets bound, arena ready, threads running.
     pub(crate) ready: AtomicBool,
+    /// Told by the watchdog.
+    pub(crate) stalled: Stalled,
     store: Mutex<Store>,
     drops: SocketDrops,
 }
@@ -111,6 +114,7 @@ impl Shared {
             queues,
             stop: Arc::default(),
             ready: AtomicBool::new(false),
+            stalled: Stalled::default(),
             store: Mutex::new(store),
             drops: SocketDrops::new(gauges),
             config,

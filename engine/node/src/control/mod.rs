@@ -15,6 +15,7 @@ use bloomrf_engine::verify::BatchHash;
 use tokio::sync::{mpsc, watch};
 
 use crate::shared::Shared;
+use crate::watch::Pulse;
 
 pub(crate) use seal::{QueuePort, SealLoop};
 
@@ -43,7 +44,7 @@ pub(crate) struct ControlLoop {
 
 impl ControlLoop {
     /// Runs until stopped.
-    pub(crate) fn run(self) {
+    pub(crate) fn run(self, pulse: &Pulse) {
         // Of this thread alone: lookups come first. Without the right, it is merely less polite.
         let _ = rustix::process::nice(CONTROL_NICENESS);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -54,7 +55,11 @@ impl ControlLoop {
         runtime.block_on(async {
             let scc = scc::run(Arc::clone(&self.shared), self.offers, self.stop.clone());
             let http = http::serve(self.shared, self.http, self.stop);
-            tokio::join!(scc, http);
+            let served = async { tokio::join!(scc, http) };
+            tokio::select! {
+                _ = served => {}
+                () = pulse.keep() => {}
+            }
         });
     }
 }

@@ -15,6 +15,7 @@ use super::Offer;
 use super::warn::SizeWarnings;
 use crate::metrics::incomplete_label;
 use crate::shared::Shared;
+use crate::watch::Pulse;
 
 /// The sealer's end of one queue.
 pub(crate) struct QueuePort {
@@ -74,10 +75,11 @@ impl SealLoop {
     }
 
     /// Runs until stopped.
-    pub(crate) fn run(mut self) {
+    pub(crate) fn run(mut self, pulse: &Pulse) {
         // Of this thread alone. Without the right to be nice it is merely less polite.
         let _ = rustix::process::nice(SEAL_NICENESS);
         while !self.shared.stopping() {
+            pulse.beat();
             let busy = self.take_events();
             let now = self.shared.clock.now_ns();
             if self.sealer.next_tick_ns().is_some_and(|due| due <= now) {

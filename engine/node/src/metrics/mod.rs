@@ -21,6 +21,7 @@ pub(crate) use seal::{SealMetrics, incomplete_label};
 pub(crate) struct Metrics {
     registry: Registry,
     arena_page_bytes: prometheus::IntGauge,
+    stalled_threads: prometheus::IntGaugeVec,
     mirror: Mirror,
     /// Counted by the responders.
     pub(crate) lookup: LookupMetrics,
@@ -37,10 +38,14 @@ impl Metrics {
             "arena_page_bytes",
             "Bytes of a page of the arena: 2 MiB where it is of huge pages.",
         )?;
+        let stalled_threads = register.add(prometheus::IntGaugeVec::new(
+            Register::opts("stalled_threads", "1 while a thread's loop does not turn."),
+            &["thread"],
+        ))?;
         let mirror = Mirror::new(&register)?;
         let lookup = LookupMetrics::new(&register)?;
         let seal = SealMetrics::new(&register)?;
-        Ok(Metrics { registry, arena_page_bytes, mirror, lookup, seal })
+        Ok(Metrics { registry, arena_page_bytes, stalled_threads, mirror, lookup, seal })
     }
 
     /// Notes which pages the arena is made of.
@@ -50,6 +55,11 @@ impl Metrics {
             PageMode::Small => rustix::param::page_size() as i64,
         };
         self.arena_page_bytes.set(bytes);
+    }
+
+    /// Whether the thread of that name is stalled.
+    pub(crate) fn stalled(&self, thread: &str) -> prometheus::IntGauge {
+        self.stalled_threads.with_label_values(&[thread])
     }
 
     /// The text that `/metrics` answers, with the numbers of this moment.

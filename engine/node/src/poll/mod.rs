@@ -18,6 +18,8 @@ use bloomrf_engine::env::Clock;
 use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent};
 use bloomrf_netio::{BURST_MAX, Burst, Link};
 
+use crate::watch::Pulse;
+
 pub(crate) use counters::{QueueCounters, QueueNumbers};
 
 /// Everything one poll thread owns.
@@ -42,11 +44,12 @@ pub(crate) struct PollLoop {
 
 impl PollLoop {
     /// Runs until stopped.
-    pub(crate) fn run(mut self) {
+    pub(crate) fn run(mut self, pulse: &Pulse) {
         let mut burst = Burst::new();
         let mut failures = 0_u64;
         let (mut tick_ns, mut publish_ns) = (0, 0);
         while !self.stop.load(Ordering::Acquire) {
+            pulse.beat();
             let now = self.clock.now_ns();
             let received = self.link.rx_burst(&mut burst);
             let mut datagrams: [&[u8]; BURST_MAX] = [&[]; BURST_MAX];

@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use super::Responder;
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
+use crate::watch::Pulse;
 
 /// The TCP responder thread's own.
 pub(crate) struct TcpResponder {
@@ -55,10 +56,15 @@ struct Seat {
 
 impl TcpResponder {
     /// Answers until stopped.
-    pub(crate) fn run(self) {
+    pub(crate) fn run(self, pulse: &Pulse) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         match runtime {
-            Ok(runtime) => LocalSet::new().block_on(&runtime, self.serve()),
+            Ok(runtime) => LocalSet::new().block_on(&runtime, async {
+                tokio::select! {
+                    () = self.serve() => {}
+                    () = pulse.keep() => {}
+                }
+            }),
             Err(error) => tracing::error!(%error, "no lookups over TCP: no runtime"),
         }
     }

@@ -12,6 +12,7 @@ use super::Responder;
 use super::socket::LookupSocket;
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
+use crate::watch::Pulse;
 
 /// The UDP responder thread's own.
 pub(crate) struct UdpResponder {
@@ -26,12 +27,13 @@ impl UdpResponder {
     }
 
     /// Answers until stopped.
-    pub(crate) fn run(mut self) {
+    pub(crate) fn run(mut self, pulse: &Pulse) {
         // One byte more than allowed: a longer datagram is seen to be longer.
         let mut request = [0; DATAGRAM_BYTES_MAX + 1];
         let mut reply = Vec::with_capacity(DATAGRAM_BYTES_MAX);
         let shared = Arc::clone(&self.responder.shared);
         while !shared.stopping() {
+            pulse.beat();
             let Some((length, source)) = self.socket.receive(&mut request) else { continue };
             let message = request.get(..length).unwrap_or_default();
             match self.answer(message, source, &mut reply) {

@@ -3,13 +3,13 @@
 mod error;
 mod memory;
 mod sockets;
+mod surroundings;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle, Thread};
 
-use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::FilterPolicy;
 use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, QueueCommand, QueueEvent, Tuning};
 use bloomrf_engine::limits::FRAMES_PER_BATCH_MAX;
@@ -18,7 +18,6 @@ use bloomrf_engine::store::{Store, StoreConfig};
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::arena::Arena;
 use bloomrf_kernels::params::Budget;
-use bloomrf_netio::link::udp::UdpLink;
 use bloomrf_netio::{Link, Waker};
 use tokio::sync::{mpsc, watch};
 
@@ -29,17 +28,21 @@ use crate::metrics::Metrics;
 use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
 use crate::respond::{TcpResponder, UdpResponder};
 use crate::shared::Shared;
+use crate::watch::{Pulse, WatchLoop};
 use crate::{Config, Node};
 
 pub use error::StartError;
+pub use surroundings::Surroundings;
 
 use memory::Memory;
 use sockets::Sockets;
 
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
-pub(crate) fn start(config: Config) -> Result<Node, StartError> {
+pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, StartError> {
     let seed = open_seed(&config)?;
-    let Sockets { links, lookup_udp, lookup_tcp, http, ports } = Sockets::bind(&config)?;
+    let Surroundings { clock, links } = surroundings;
+    let Sockets { links, gauges, lookup_udp, lookup_tcp, http, ports } =
+        Sockets::bind(&config, links)?;
     let metrics =
         Metrics::new().map_err(|e| StartError::Setup { what: "metrics", reason: e.to_string() })?;
     let policy = policy(&config, seed);
@@ -48,16 +51,14 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
     let bounds =
         StoreConfig { retain_batches: config.retain_batches, arena_bytes: config.arena_bytes };
     let store = Store::on(bounds, config.kernel, Some(memory.store));
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    links.iter().for_each(log_link);
-    let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
+    let clock = clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
     let shared = Arc::new(Shared::new(config, store, metrics, clock, gauges));
     let ingest = ingest_config(&shared, policy, memory.open);
 
     // From here on, an error drops `threads`, which stops what already runs.
     let (stop, stopped) = watch::channel(false);
-    let mut threads = Threads { shared: Arc::clone(&shared), stop, wakers: vec![], joins: vec![] };
-    threads.wakers = links.iter().map(Link::waker).collect();
+    let mut threads = Threads::new(&shared, stop);
+    threads.wakers = links.iter().map(|link| link.waker()).collect();
     let (offer, offers) = mpsc::channel(OFFERS_MAX);
     let (ports_of_queues, ends) = rings(&threads.wakers);
     let sealer = Sealer::new(SealerConfig {
@@ -67,15 +68,16 @@ pub(crate) fn start(config: Config) -> Result<Node, StartError> {
         retry_ns: SEAL_RETRY_NS,
     });
     let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, offer);
-    let sealer = threads.spawn("bloomrf-seal".to_owned(), move || seal.run())?;
+    let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     threads.spawn_queues(links, ends, &ingest, &sealer)?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
-    threads.spawn("bloomrf-lookup".to_owned(), move || udp.run())?;
+    threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
     let tcp =
         TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped.clone() };
-    threads.spawn("bloomrf-tcp".to_owned(), move || tcp.run())?;
+    threads.spawn("bloomrf-tcp".to_owned(), move |pulse| tcp.run(pulse))?;
     let control = ControlLoop { shared: Arc::clone(&shared), http, offers, stop: stopped };
-    threads.spawn("bloomrf-control".to_owned(), move || control.run())?;
+    threads.spawn("bloomrf-control".to_owned(), move |pulse| control.run(pulse))?;
+    threads.watch()?;
     shared.ready.store(true, Ordering::Release);
     log_start(&shared, &ports);
     Ok(Node { ports, shared, threads })
@@ -136,18 +138,27 @@ pub(crate) struct Threads {
     stop: watch::Sender<bool>,
     wakers: Vec<Waker>,
     joins: Vec<JoinHandle<()>>,
+    pulses: Vec<(String, Arc<Pulse>)>,
 }
 
 impl Threads {
+    fn new(shared: &Arc<Shared>, stop: watch::Sender<bool>) -> Self {
+        let (wakers, joins, pulses) = (vec![], vec![], vec![]);
+        Threads { shared: Arc::clone(shared), stop, wakers, joins, pulses }
+    }
+
+    /// A thread whose loop beats.
     fn spawn(
         &mut self,
         name: String,
-        run: impl FnOnce() + Send + 'static,
+        run: impl FnOnce(&Pulse) + Send + 'static,
     ) -> Result<Thread, StartError> {
+        let pulse = Arc::new(Pulse::default());
+        self.pulses.push((name.clone(), Arc::clone(&pulse)));
         let watch = Watch { shared: Arc::clone(&self.shared) };
         let spawned = thread::Builder::new().name(name.clone()).spawn(move || {
             let _watch = watch;
-            run();
+            run(&pulse);
         });
         let join = spawned.map_err(|source| StartError::Thread { name, source })?;
         let thread = join.thread().clone();
@@ -159,7 +170,7 @@ impl Threads {
     /// reserved its memory.
     fn spawn_queues(
         &mut self,
-        links: Vec<UdpLink>,
+        links: Vec<Box<dyn Link>>,
         ends: Vec<QueueEnds>,
         ingest: &IngestConfig,
         sealer: &Thread,
@@ -173,7 +184,7 @@ impl Threads {
             let (ingest, sealer, ready) = (ingest.clone(), sealer.clone(), ready.clone());
             let (counters, clock) = (Arc::clone(counters), Arc::clone(&shared.clock));
             let stop = Arc::clone(&shared.stop);
-            self.spawn(format!("bloomrf-rx-{index}"), move || {
+            self.spawn(format!("bloomrf-rx-{index}"), move |pulse| {
                 if let Err(error) = core.map_or(Ok(()), pin) {
                     let _ = ready.send(Err(error));
                     return;
@@ -181,12 +192,21 @@ impl Threads {
                 // Made here, so that its memory lies near the core that uses it.
                 let queue = Queue::new(ingest);
                 let _ = ready.send(Ok(()));
-                let link: Box<dyn Link> = Box::new(link);
-                PollLoop { link, queue, commands, events, sealer, counters, clock, stop }.run();
+                let poll =
+                    PollLoop { link, queue, commands, events, sealer, counters, clock, stop };
+                poll.run(pulse);
             })?;
         }
         drop(ready);
         all_ready.iter().take(queues).collect()
+    }
+
+    /// The last thread: it watches all others.
+    fn watch(&mut self) -> Result<(), StartError> {
+        let pulses = std::mem::take(&mut self.pulses);
+        let watch = WatchLoop::new(Arc::clone(&self.shared), pulses);
+        self.spawn("bloomrf-watch".to_owned(), move |_| watch.run())?;
+        Ok(())
     }
 
     /// Ends all threads and waits for them. A second call does nothing.
@@ -242,17 +262,6 @@ fn pin(core: usize) -> Result<(), StartError> {
         return Ok(());
     }
     Err(StartError::Pin { core, reason: "the system refused".to_owned() })
-}
-
-fn log_link(link: &UdpLink) {
-    tracing::info!(link = link.describe(), "ingest queue bound");
-    let (wanted, granted) = link.receive_buffer();
-    if granted < wanted {
-        tracing::warn!(
-            "receive_buffer = {wanted} B is wanted and the system grants {granted} B: bursts may \
-             be lost; raise net.core.rmem_max (sysctl) or lower receive_buffer"
-        );
-    }
 }
 
 fn log_start(shared: &Shared, ports: &crate::NodePorts) {

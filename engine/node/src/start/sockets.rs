@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 
-use bloomrf_netio::LinkError;
-use bloomrf_netio::link::udp::{UdpConfig, UdpLink};
+use bloomrf_netio::link::udp::{DropGauge, UdpConfig, UdpLink};
+use bloomrf_netio::{Link, LinkError};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::StartError;
@@ -14,7 +14,8 @@ use crate::respond::LookupSocket;
 
 /// All sockets, bound.
 pub(super) struct Sockets {
-    pub(super) links: Vec<UdpLink>,
+    pub(super) links: Vec<Box<dyn Link>>,
+    pub(super) gauges: Vec<DropGauge>,
     pub(super) lookup_udp: LookupSocket,
     pub(super) lookup_tcp: TcpListener,
     pub(super) http: TcpListener,
@@ -22,10 +23,17 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    pub(super) fn bind(config: &Config) -> Result<Self, StartError> {
-        let links = bind_links(config)?;
-        let ingest = links.first().map(UdpLink::local_addr);
-        let ingest = ingest.unwrap_or(SocketAddr::new(config.listen, config.production_port));
+    /// Binds; `links` are taken instead of ingest sockets where they are given.
+    pub(super) fn bind(
+        config: &Config,
+        links: Option<Vec<Box<dyn Link>>>,
+    ) -> Result<Self, StartError> {
+        let ingest = SocketAddr::new(config.listen, config.production_port);
+        let (links, gauges, ingest) = match links {
+            Some(links) if links.len() == config.queue_count() => (links, vec![], ingest),
+            Some(links) => return Err(links_error(links.len(), config.queue_count())),
+            None => bind_links(config, ingest)?,
+        };
         let (lookup_udp, lookup_tcp) = bind_lookup(config)?;
         let address = SocketAddr::new(config.listen, config.observability_port);
         let http = bind_tcp(address).map_err(|e| HTTP.error(address, e))?;
@@ -34,24 +42,46 @@ impl Sockets {
             lookup: lookup_udp.address(),
             http: http.local_addr().map_err(|e| HTTP.error(address, e))?,
         };
-        Ok(Sockets { links, lookup_udp, lookup_tcp, http, ports })
+        Ok(Sockets { links, gauges, lookup_udp, lookup_tcp, http, ports })
     }
 }
 
-fn bind_links(config: &Config) -> Result<Vec<UdpLink>, StartError> {
-    let listen = SocketAddr::new(config.listen, config.production_port);
+/// Links with the gauges of what the system drops before them, and where they listen.
+type Ingest = (Vec<Box<dyn Link>>, Vec<DropGauge>, SocketAddr);
+
+fn bind_links(config: &Config, listen: SocketAddr) -> Result<Ingest, StartError> {
     let opened = UdpLink::open(&UdpConfig {
         listen,
         groups: config.groups.clone(),
         receive_buffer: config.receive_buffer_bytes,
         queues: config.queue_count(),
     });
-    opened.map_err(|error| match error {
+    let links = opened.map_err(|error| match error {
         LinkError::Setup { source, .. } if source.kind() == ErrorKind::AddrInUse => {
             INGEST.error(listen, source)
         }
         error => StartError::Link(error),
-    })
+    })?;
+    links.iter().for_each(log_link);
+    let address = links.first().map_or(listen, UdpLink::local_addr);
+    let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
+    Ok((links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(), gauges, address))
+}
+
+fn links_error(given: usize, queues: usize) -> StartError {
+    let reason = format!("{given} are given, and the configuration has {queues} queues");
+    StartError::Setup { what: "links", reason }
+}
+
+fn log_link(link: &UdpLink) {
+    tracing::info!(link = link.describe(), "ingest queue bound");
+    let (wanted, granted) = link.receive_buffer();
+    if granted < wanted {
+        tracing::warn!(
+            "receive_buffer = {wanted} B is wanted and the system grants {granted} B: bursts may \
+             be lost; raise net.core.rmem_max (sysctl) or lower receive_buffer"
+        );
+    }
 }
 
 /// UDP and TCP share one number; where a free one is asked for, both must be free.

@@ -1,7 +1,7 @@
 //! The pages for operators.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 use bloomrf_engine::filter::FORMS;
 use bloomrf_engine::query::parse_where;
@@ -10,7 +10,12 @@ use crate::world::{World, packets, wait_for};
 
 /// Status and body of a page.
 pub(crate) fn get(world: &World, path: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(world.node.ports().http).unwrap();
+    get_from(world.node.ports().http, path)
+}
+
+/// The same of any node.
+pub(crate) fn get_from(http: SocketAddr, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(http).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();

@@ -8,6 +8,7 @@ mod http;
 mod logs;
 mod lookup;
 mod scc;
+mod stall;
 mod start;
 mod verify;
 mod world;

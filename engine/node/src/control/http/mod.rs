@@ -55,9 +55,12 @@ fn refuse(status: StatusCode, message: impl Into<String>) -> Response {
 }
 
 /// Sockets bound, arena ready, threads running; never waits for the SCC, whose start waits for us.
+/// What is wrong with a node that serves all the same follows, one line each.
 async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     if shared.ready.load(Ordering::Acquire) {
-        return "ready\n".into_response();
+        let stalled = shared.stalled.names().into_iter();
+        let wrong: String = stalled.map(|name| format!("stalled thread: {name}\n")).collect();
+        return format!("ready\n{wrong}").into_response();
     }
     refuse(StatusCode::SERVICE_UNAVAILABLE, "the node is still starting")
 }
