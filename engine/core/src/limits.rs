@@ -50,6 +50,13 @@ pub const LITERALS_MAX: usize = 4 * IN_LIST_MAX;
 /// Bytes of one literal.
 pub const LITERAL_BYTES_MAX: usize = RECORD_BYTES_MAX;
 
+/// Keys of a key file: those in use, and those on their way in or out.
+pub const MAC_KEYS_MAX: usize = 16;
+/// Bytes of a key file.
+pub const KEY_TEXT_BYTES_MAX: usize = 16 << 10;
+/// Networks of an allow-list.
+pub const NETWORKS_MAX: usize = 256;
+
 /// Bytes of a WHERE text.
 pub const QUERY_TEXT_BYTES_MAX: usize = 256 << 10;
 

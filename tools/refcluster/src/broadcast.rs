@@ -15,8 +15,9 @@ use bloomrf_engine::limits::{
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{
-    FrameHeader, HEADER_BYTES, LaneTotal, encode_close, encode_data,
+    FrameHeader, HEADER_BYTES, LaneTotal, encode_close, encode_data, sign,
 };
+use bloomrf_engine::wire::mac::{MacKey, SEAL_BYTES};
 use bloomrf_netio::LinkError;
 use bloomrf_netio::link::udp::UdpSender;
 
@@ -41,6 +42,8 @@ pub struct BroadcastConfig {
     pub close_repeats: u32,
     /// Longest frame, bytes; `DATAGRAM_BYTES_MAX` unless a target is IPv6.
     pub frame_bytes_max: usize,
+    /// Seals every frame, for nodes that ask for keys.
+    pub key: Option<MacKey>,
 }
 
 impl BroadcastConfig {
@@ -56,6 +59,7 @@ impl BroadcastConfig {
             first_batch: 1,
             close_repeats: 3,
             frame_bytes_max: DATAGRAM_BYTES_MAX,
+            key: None,
         }
     }
 }
@@ -283,6 +287,9 @@ impl Broadcaster {
     }
 
     fn send_frame(&mut self, lane: u8) -> Result<(), BroadcastError> {
+        if let Some(key) = &self.config.key {
+            sign(&mut self.frame, key);
+        }
         self.pace.before_frame(self.totals.frames);
         self.sink.send(lane, &self.frame)?;
         self.totals.frames += 1;
@@ -302,7 +309,7 @@ fn check(config: &BroadcastConfig) -> Result<(), BroadcastError> {
     if config.close_repeats == 0 {
         return Err(setting("CLOSE frames per lane", 0, "at least 1".to_owned()));
     }
-    let need = HEADER_BYTES + config.schema.record_bytes();
+    let need = HEADER_BYTES + config.schema.record_bytes() + seal_bytes(config);
     if config.frame_bytes_max < need {
         let have = config.frame_bytes_max as u64;
         return Err(setting("frame bytes", have, format!("at least {need} (header + one record)")));
@@ -318,6 +325,10 @@ fn check(config: &BroadcastConfig) -> Result<(), BroadcastError> {
 
 /// Where one record fits.
 fn records_per_frame(config: &BroadcastConfig) -> usize {
-    let payload_max = config.frame_bytes_max - HEADER_BYTES;
+    let payload_max = config.frame_bytes_max - HEADER_BYTES - seal_bytes(config);
     (payload_max / config.schema.record_bytes()).min(usize::from(u16::MAX))
+}
+
+fn seal_bytes(config: &BroadcastConfig) -> usize {
+    if config.key.is_some() { SEAL_BYTES } else { 0 }
 }

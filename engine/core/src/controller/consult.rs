@@ -1,7 +1,8 @@
 //! Judging a reply: what cannot be checked is not used.
 
 use crate::identity::BatchId;
-use crate::wire::lookup::{LookupReply, LookupRequest, LookupStatus};
+use crate::wire::lookup::{LookupReply, LookupRequest, LookupStatus, authenticate_reply};
+use crate::wire::mac::{MacKey, Seal};
 
 /// Why a reply cannot be used: every batch is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +20,9 @@ pub enum Unusable {
     Inconsistent,
     /// The node said that it cannot help.
     Status,
+    /// The question was sealed, and the reply is not sealed by a holder of the same key, for this
+    /// question: forged, replayed, or of a node that has other keys.
+    Forged,
 }
 
 /// A checked answer.
@@ -65,6 +69,22 @@ pub fn check_reply(request: &LookupRequest, reply: &[u8]) -> Result<Consultation
         micros: reply.micros,
         timed_out,
     })
+}
+
+/// Checks the reply to a question that `key` sealed with `seal`: who wrote it first, then as
+/// [`check_reply`] does.
+///
+/// An old reply fits no other question, since the tag covers that of the request. To the very
+/// same question (equal to the query id) it says what it said: a batch never changes once it is
+/// verified, and its id is never used again.
+pub fn check_keyed_reply(
+    request: &LookupRequest,
+    reply: &[u8],
+    key: &MacKey,
+    seal: Seal,
+) -> Result<Consultation, Unusable> {
+    authenticate_reply(reply, key, seal).map_err(|_| Unusable::Forged)?;
+    check_reply(request, reply)
 }
 
 fn counts_agree(reply: &LookupReply, asked: usize) -> bool {

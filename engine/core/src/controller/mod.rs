@@ -5,9 +5,9 @@ mod consult;
 mod mode;
 mod question;
 
-pub use consult::{Consultation, Unusable, check_reply};
+pub use consult::{Consultation, Unusable, check_keyed_reply, check_reply};
 pub use mode::{Mode, ModeError};
-pub use question::{Question, Transport, question};
+pub use question::{Question, Transport, keyed_question, question};
 
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,8 @@ use crate::filter::{Dedupe, FilterPolicy};
 use crate::identity::{BatchId, ClusterId};
 use crate::limits::{LATE_BATCHES_MAX, OPEN_BATCHES_MAX, PARTIALS_PER_QUEUE, QUEUE_EVENTS_MAX};
 use crate::schema::Schema;
-use crate::wire::frame::{Frame, FrameHeader};
+use crate::wire::frame::{self, Frame, FrameHeader};
+use crate::wire::mac::KeyBook;
 
 /// What all queues of a node share, fixed for a schema epoch.
 #[derive(Clone, Debug)]
@@ -119,6 +120,8 @@ pub struct Queue {
     closes: VecDeque<(BatchId, BatchTotals)>,
     events: VecDeque<QueueEvent>,
     stats: IngestStats,
+    /// Frames must be sealed with one of these.
+    keys: Option<Arc<KeyBook>>,
 }
 
 #[derive(Debug)]
@@ -160,8 +163,14 @@ impl Queue {
             closes: VecDeque::with_capacity(CLOSES_MAX),
             events: VecDeque::with_capacity(QUEUE_EVENTS_MAX),
             stats: IngestStats::default(),
+            keys: None,
             config,
         }
+    }
+
+    /// From now on refuses every frame that is not sealed with one of `keys`.
+    pub fn require_keys(&mut self, keys: Arc<KeyBook>) {
+        self.keys = Some(keys);
     }
 
     /// Takes the datagrams of a burst, in order: as [`Queue::on_datagram`] of each, with the rows
@@ -182,6 +191,12 @@ impl Queue {
         if let Err(reason) = self.take_frame(bytes, now_ns) {
             self.stats.refused[reason.index()] += 1;
         }
+    }
+
+    /// Counts a datagram that the link knows to be refused, without looking at it.
+    pub fn refuse(&mut self, reason: RefuseReason) {
+        self.stats.frames_in += 1;
+        self.stats.refused[reason.index()] += 1;
     }
 
     /// Takes a command of the sealer.
@@ -231,6 +246,9 @@ impl Queue {
     fn take_frame(&mut self, bytes: &[u8], now_ns: u64) -> Result<(), RefuseReason> {
         let frame = Frame::parse(bytes, self.config.schema.record_bytes())
             .map_err(RefuseReason::Malformed)?;
+        if let Some(keys) = &self.keys {
+            frame::authenticate(bytes, &keys.load()).map_err(|_| RefuseReason::Key)?;
+        }
         let (Frame::Data { header, .. } | Frame::Close { header, .. }) = frame;
         if header.cluster != self.config.cluster {
             return Err(RefuseReason::Cluster);

@@ -22,6 +22,10 @@ pub enum RefuseReason {
     Full,
     /// No partial is free, or too many events wait: the sealer is behind.
     Busy,
+    /// Keys are asked for, and it is not sealed with one of them.
+    Key,
+    /// From a source that is not on the allow-list.
+    Source,
 }
 
 /// Counters of one queue. Plain numbers: the owner publishes copies.
@@ -59,12 +63,12 @@ impl IngestStats {
 
 impl RefuseReason {
     /// Number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
 
     /// All reasons with their metric labels, in index order.
     pub const LABELS: [&'static str; Self::COUNT] = [
         "length", "magic", "version", "checksum", "kind", "lane", "records", "cluster", "schema",
-        "late", "conflict", "full", "busy",
+        "late", "conflict", "full", "busy", "key", "source",
     ];
 
     /// Index into [`IngestStats::refused`] and [`RefuseReason::LABELS`].
@@ -84,6 +88,8 @@ impl RefuseReason {
             Self::Conflict => 10,
             Self::Full => 11,
             Self::Busy => 12,
+            Self::Key => 13,
+            Self::Source => 14,
         }
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! Hot path: no allocation, no lock, no syscall; one pass of CRC32C per frame.
 //!
-//! A frame is a 64-byte header and a payload that fills the datagram exactly. What [`Frame::parse`]
-//! returns has been checked throughout: nothing behind it needs to look at lengths again.
+//! A frame is a 64-byte header and a payload that fills the datagram exactly; a keyed one ends
+//! with a seal. What [`Frame::parse`] returns has been checked throughout: nothing behind it needs
+//! to look at lengths again. Whether a seal is right is [`authenticate`]'s question alone.
 
 use super::cursor::{Reader, Short, Writer, saturated_u16};
+use super::mac::{self, Context, KEYED, KeyRing, MacError, MacKey, SEAL_BYTES};
 use crate::identity::{BatchId, ClusterId, Fingerprint};
 use crate::limits::{
     FRAME_BYTES_MAX, FRAMES_PER_BATCH_MAX, LANES_MAX, RECORD_BYTES_MAX, RECORDS_PER_BATCH_MAX,
@@ -21,6 +23,7 @@ pub const VERSION: u8 = 1;
 
 const KIND_DATA: u8 = 1;
 const KIND_CLOSE: u8 = 2;
+const FLAGS_AT: usize = 7;
 const CRC_AT: usize = 60;
 const TOTAL_BYTES: usize = 12;
 
@@ -197,6 +200,37 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Whether the seal of a frame is that of a known key. Asked of whole datagrams that
+/// [`Frame::parse`] has accepted; of any others the answer is an error.
+pub fn authenticate(bytes: &[u8], keys: &KeyRing) -> Result<(), MacError> {
+    if bytes.get(FLAGS_AT).is_none_or(|flags| flags & KEYED == 0) {
+        return Err(MacError::Unkeyed);
+    }
+    let (covered, seal) = mac::split(bytes).map_err(|Short| MacError::Unkeyed)?;
+    let (head, payload) = covered.split_at_checked(HEADER_BYTES).ok_or(MacError::Unkeyed)?;
+    let key = keys.find(seal.key)?;
+    key.is_right(seal, Context::None, &[&head[..CRC_AT], &[0; 4], payload])
+}
+
+/// Turns a frame, as [`encode_data`] or [`encode_close`] wrote it into an empty buffer, into a
+/// keyed one, [`SEAL_BYTES`] longer.
+///
+/// # Panics
+/// On our own mistakes: no frame, a frame that is keyed already, one that gets too long.
+pub fn sign(frame: &mut Vec<u8>, key: &MacKey) {
+    assert!(frame.len() >= HEADER_BYTES && frame[FLAGS_AT] & KEYED == 0, "not an unkeyed frame");
+    assert!(frame.len() + SEAL_BYTES <= FRAME_BYTES_MAX, "frame too long");
+    frame[FLAGS_AT] |= KEYED;
+    frame[CRC_AT..HEADER_BYTES].fill(0);
+    let end = frame.len();
+    frame.extend_from_slice(&key.id().to_le_bytes());
+    let tag = key.tag(Context::None, &[frame]);
+    frame.extend_from_slice(&tag.to_bytes());
+    debug_assert_eq!(frame.len(), end + SEAL_BYTES);
+    let crc = checksum(frame);
+    frame[CRC_AT..HEADER_BYTES].copy_from_slice(&crc.to_le_bytes());
+}
+
 /// Most whole records that fit one frame of at most `datagram_bytes` bytes; 0 where not one does.
 #[must_use]
 pub fn records_per_frame(record_bytes: usize, datagram_bytes: usize) -> usize {
@@ -263,14 +297,15 @@ fn parse_header(bytes: &[u8]) -> Result<(FrameHeader, Stated, &[u8]), FrameError
     let payload_bytes = usize::from(r.u16()?);
     let reserved = r.u64()?;
     let crc = r.u32()?;
-    let payload = r.rest();
-    if payload.len() != payload_bytes {
+    let seal_bytes = if flags & KEYED == 0 { 0 } else { SEAL_BYTES };
+    let (payload, seal) = r.rest().split_at_checked(payload_bytes).ok_or(FrameError::Length)?;
+    if seal.len() != seal_bytes {
         return Err(FrameError::Length);
     }
     if checksum(bytes) != crc {
         return Err(FrameError::Checksum);
     }
-    let Some(hash) = hash.filter(|_| flags == 0 && reserved == 0) else {
+    let Some(hash) = hash.filter(|_| flags & !KEYED == 0 && reserved == 0) else {
         return Err(FrameError::Kind);
     };
     if lane >= lanes || usize::from(lanes) > LANES_MAX {

@@ -7,5 +7,6 @@
 pub mod cursor;
 pub mod frame;
 pub mod lookup;
+pub mod mac;
 pub mod predicate;
 pub mod stream;

@@ -9,11 +9,13 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use bloomrf_engine::controller::{
-    Consultation, Mode, Question, Transport, Unusable, check_reply, question,
+    Consultation, Mode, Question, Transport, Unusable, check_keyed_reply, check_reply,
+    keyed_question, question,
 };
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6};
 use bloomrf_engine::wire::lookup::{LookupRequest, PREFIX_BYTES, message_bytes};
+use bloomrf_engine::wire::mac::MacKey;
 
 /// How to ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,32 +101,58 @@ pub fn ask(
     via: Via,
     timeout: Duration,
 ) -> Result<Consultation, Unusable> {
+    ask_with(None, request, node, via, timeout)
+}
+
+/// The same, sealed with a key where there is one: then only a reply sealed in return counts.
+pub fn ask_with(
+    key: Option<&MacKey>,
+    request: &LookupRequest,
+    node: SocketAddr,
+    via: Via,
+    timeout: Duration,
+) -> Result<Consultation, Unusable> {
     let deadline = Instant::now() + timeout;
     let datagram_bytes_max = match via {
         Via::Tcp => 0,
         Via::Auto if node.is_ipv4() => DATAGRAM_BYTES_MAX,
         Via::Auto => DATAGRAM_BYTES_MAX_IPV6,
     };
-    let Question { transport, bytes } =
-        question(request, datagram_bytes_max).map_err(|_| Unusable::Question)?;
-    match transport {
-        Transport::Datagram => ask_udp(request, &bytes, node, deadline),
+    let Some(key) = key else {
+        let question = question(request, datagram_bytes_max).map_err(|_| Unusable::Question)?;
+        return exchange(&question, node, deadline, |reply| check_reply(request, reply));
+    };
+    let (question, seal) =
+        keyed_question(request, datagram_bytes_max, key).map_err(|_| Unusable::Question)?;
+    exchange(&question, node, deadline, |reply| check_keyed_reply(request, reply, key, seal))
+}
+
+type Checked = Result<Consultation, Unusable>;
+
+fn exchange(
+    question: &Question,
+    node: SocketAddr,
+    deadline: Instant,
+    check: impl Fn(&[u8]) -> Checked,
+) -> Checked {
+    match question.transport {
+        Transport::Datagram => ask_udp(&question.bytes, node, deadline, check),
         Transport::Stream => {
-            let reply = exchange_tcp(&bytes, node, deadline).map_err(|e| match e.kind() {
+            let reply = exchange_tcp(&question.bytes, node, deadline);
+            check(&reply.map_err(|e| match e.kind() {
                 io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Unusable::Malformed,
                 _ => Unusable::Timeout,
-            })?;
-            check_reply(request, &reply)
+            })?)
         }
     }
 }
 
 fn ask_udp(
-    request: &LookupRequest,
     message: &[u8],
     node: SocketAddr,
     deadline: Instant,
-) -> Result<Consultation, Unusable> {
+    check: impl Fn(&[u8]) -> Checked,
+) -> Checked {
     let lost = |_| Unusable::Timeout;
     let any: SocketAddr = match node {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -134,12 +162,16 @@ fn ask_udp(
     socket.connect(node).map_err(lost)?;
     socket.send(message).map_err(lost)?;
     let mut reply = [0; 65_535];
+    let mut doubt = Unusable::Timeout;
     loop {
-        socket.set_read_timeout(Some(left(deadline).map_err(lost)?)).map_err(lost)?;
-        let count = socket.recv(&mut reply).map_err(lost)?;
-        match check_reply(request, &reply[..count]) {
+        let left = left(deadline).map_err(|_| doubt)?;
+        socket.set_read_timeout(Some(left)).map_err(lost)?;
+        let count = socket.recv(&mut reply).map_err(|_| doubt)?;
+        match check(&reply[..count]) {
             // A late answer to an earlier question on the same port; ours may still come.
             Err(Unusable::OtherQuestion) => {}
+            // Nobody can tell that from a forged one, which must not keep the true one out.
+            Err(Unusable::Forged) => doubt = Unusable::Forged,
             answer => return answer,
         }
     }

@@ -19,7 +19,7 @@ use bloomrf_engine::wire::stream::{
     RefuseReason, StreamDecoder, StreamError, StreamMessage, Verdict,
 };
 
-pub use consult::{Consult, ReadPlan, Via, ask, mode_from_env, timeout_from_env};
+pub use consult::{Consult, ReadPlan, Via, ask, ask_with, mode_from_env, timeout_from_env};
 pub use ledger::{Fate, Ledger};
 
 /// What an SCC needs to know.

@@ -4,17 +4,21 @@
 //! Hot path: one allocation per list that a message really carries, no lock, no syscall. Every
 //! count is compared with its limit and with the bytes present before memory is reserved for it.
 //! A reply to n candidates is [`reply_bytes`]`(n)` long; the bare "too short" is no longer than
-//! any request, so that over UDP no reply need be longer than its request.
+//! any request, so that over UDP no reply need be longer than its request. A keyed message ends
+//! with a seal before its CRC, and so does its answer: both are longer by the same bytes.
 
 mod candidates;
+mod keyed;
 mod reply;
 mod request;
 
 pub use candidates::{Candidates, IdRange};
+pub use keyed::{authenticate_reply, authenticate_request};
 pub use reply::{LookupReply, LookupStatus, REPLY_BYTES_MIN, reply_bytes};
 pub use request::{LookupRequest, REQUEST_BYTES_MIN};
 
-use super::cursor::{Reader, Short};
+use super::cursor::{Reader, Short, Writer};
+use super::mac::{self, Context, KEYED, MacKey, SEAL_BYTES, Seal};
 use crate::limits::LOOKUP_BYTES_MAX;
 
 /// First four bytes of every lookup message.
@@ -26,6 +30,7 @@ pub const PREFIX_BYTES: usize = 4;
 
 const REQUEST: u8 = 0x00;
 const REPLY: u8 = 0x80;
+const FLAGS_AT: usize = 7;
 const CRC_BYTES: usize = 4;
 
 /// Why a lookup message was refused.
@@ -67,7 +72,7 @@ pub fn message_bytes(prefix: [u8; PREFIX_BYTES]) -> Result<usize, LookupError> {
 }
 
 /// Checks what every message has: length, magic, version, direction, and the CRC32C at its end.
-/// Returns a reader behind the direction byte, without the CRC.
+/// Returns a reader behind the direction byte, without the CRC and the seal of a keyed message.
 fn open(bytes: &[u8], bytes_min: usize, direction: u8) -> Result<Reader<'_>, LookupError> {
     if bytes.len() < CRC_BYTES || bytes.len() > LOOKUP_BYTES_MAX {
         return Err(LookupError::Length);
@@ -89,5 +94,27 @@ fn open(bytes: &[u8], bytes_min: usize, direction: u8) -> Result<Reader<'_>, Loo
     if Reader::new(crc).u32()? != crc32c::crc32c(message) {
         return Err(LookupError::Checksum);
     }
+    if message.get(FLAGS_AT).is_some_and(|flags| flags & KEYED != 0) {
+        let body_bytes = r.len().checked_sub(SEAL_BYTES).ok_or(LookupError::Length)?;
+        return Ok(Reader::new(r.take(body_bytes)?));
+    }
     Ok(r)
+}
+
+/// The flags byte of a message, which says whether it is keyed and nothing else.
+fn check_flags(flags: u8) -> Result<(), LookupError> {
+    if flags & !KEYED == 0 { Ok(()) } else { Err(LookupError::Version) }
+}
+
+/// Ends a message with its CRC.
+fn finish(mut w: Writer<'_>) {
+    let crc = crc32c::crc32c(w.written());
+    w.u32(crc);
+}
+
+/// Ends a keyed message: seal, then CRC.
+fn finish_keyed(mut w: Writer<'_>, key: &MacKey, context: Context) -> Seal {
+    let seal = mac::seal(&mut w, key, context);
+    finish(w);
+    seal
 }

@@ -2,9 +2,12 @@
 //!
 //! Hot path: one allocation on parsing, none on encoding into a warm buffer.
 
-use super::{CRC_BYTES, LookupError, MAGIC, REPLY, VERSION, open};
+use super::{
+    CRC_BYTES, LookupError, MAGIC, REPLY, VERSION, check_flags, finish, finish_keyed, open,
+};
 use crate::limits::CANDIDATES_MAX;
 use crate::wire::cursor::{Writer, saturated_u32};
+use crate::wire::mac::{Context, KEYED, MacKey, Seal};
 
 const HEADER_BYTES: usize = 44;
 
@@ -78,14 +81,29 @@ impl LookupReply {
     /// # Panics
     /// Where the bitmap's length does not follow from status and candidates: our own mistake.
     pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut w = Writer::new(out);
+        self.encode_body(&mut w, 0);
+        finish(w);
+    }
+
+    /// Appends the reply to a request that `key` sealed with `request`.
+    ///
+    /// # Panics
+    /// As [`LookupReply::encode`].
+    pub fn encode_keyed(&self, out: &mut Vec<u8>, key: &MacKey, request: Seal) {
+        let mut w = Writer::new(out);
+        self.encode_body(&mut w, KEYED);
+        finish_keyed(w, key, Context::Answer(request));
+    }
+
+    fn encode_body(&self, w: &mut Writer<'_>, flags: u8) {
         let wanted = bitmap_bytes(self.status, self.candidates as usize);
         assert_eq!(self.excluded.len(), wanted, "bitmap of another question");
-        let mut w = Writer::new(out);
         w.bytes(&MAGIC);
         w.u8(VERSION);
         w.u8(REPLY);
         w.u8(status_code(self.status));
-        w.u8(0);
+        w.u8(flags);
         w.u64(self.query_id);
         w.u32(self.candidates);
         w.u32(self.evaluated);
@@ -96,8 +114,6 @@ impl LookupReply {
         w.u32(saturated_u32(self.excluded.len()));
         debug_assert_eq!(w.len(), HEADER_BYTES);
         w.bytes(&self.excluded);
-        let crc = crc32c::crc32c(w.written());
-        w.u32(crc);
     }
 
     /// Parses a whole message. Whether it fits a question is for the asker to check
@@ -105,9 +121,7 @@ impl LookupReply {
     pub fn parse(bytes: &[u8]) -> Result<Self, LookupError> {
         let mut r = open(bytes, REPLY_BYTES_MIN, REPLY)?;
         let status = status_of(r.u8()?).ok_or(LookupError::Version)?;
-        if r.u8()? != 0 {
-            return Err(LookupError::Version);
-        }
+        check_flags(r.u8()?)?;
         let query_id = r.u64()?;
         let candidates = r.u32()?;
         let evaluated = r.u32()?;

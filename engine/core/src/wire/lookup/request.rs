@@ -4,10 +4,13 @@
 
 use super::candidates::Candidates;
 use super::reply::{REPLY_BYTES_MIN, reply_bytes};
-use super::{CRC_BYTES, LookupError, MAGIC, REQUEST, VERSION, open};
+use super::{
+    CRC_BYTES, LookupError, MAGIC, REQUEST, VERSION, check_flags, finish, finish_keyed, open,
+};
 use crate::identity::{ClusterId, Fingerprint};
 use crate::predicate::{FloatOrder, Predicate};
 use crate::wire::cursor::{Writer, saturated_u32};
+use crate::wire::mac::{Context, KEYED, MacKey, Seal};
 use crate::wire::predicate;
 
 const HEADER_BYTES: usize = 64;
@@ -46,11 +49,23 @@ impl LookupRequest {
     /// A request above the limits is encoded so that every reader refuses it.
     pub fn encode(&self, out: &mut Vec<u8>, pad: bool) {
         let mut w = Writer::new(out);
+        self.encode_body(&mut w, pad, 0);
+        finish(w);
+    }
+
+    /// The same, sealed with `key`. The reply is checked against the seal.
+    pub fn encode_keyed(&self, out: &mut Vec<u8>, pad: bool, key: &MacKey) -> Seal {
+        let mut w = Writer::new(out);
+        self.encode_body(&mut w, pad, KEYED);
+        finish_keyed(w, key, Context::None)
+    }
+
+    fn encode_body(&self, w: &mut Writer<'_>, pad: bool, flags: u8) {
         w.bytes(&MAGIC);
         w.u8(VERSION);
         w.u8(REQUEST);
         w.u8(float_order_code(self.float_order));
-        w.u8(0);
+        w.u8(flags);
         w.u64(self.query_id);
         w.u128(self.cluster.0);
         w.u64(self.fingerprint.0);
@@ -60,10 +75,11 @@ impl LookupRequest {
         w.u32(saturated_u32(self.candidates.len()));
         w.zeros(12);
         debug_assert_eq!(w.len(), HEADER_BYTES);
-        self.candidates.encode(&mut w);
+        self.candidates.encode(w);
         let candidate_bytes = w.len() - HEADER_BYTES;
-        predicate::encode_node(&mut w, &self.predicate);
+        predicate::encode_node(w, &self.predicate);
         let predicate_bytes = w.len() - HEADER_BYTES - candidate_bytes;
+        // A seal makes request and reply longer by the same bytes.
         let bare = w.len() + CRC_BYTES;
         let wanted = if pad { reply_bytes(self.candidates.len()) } else { 0 };
         let padding_bytes = wanted.saturating_sub(bare);
@@ -71,8 +87,6 @@ impl LookupRequest {
         w.patch_u32(CANDIDATE_BYTES_AT, saturated_u32(candidate_bytes));
         w.patch_u32(PREDICATE_BYTES_AT, saturated_u32(predicate_bytes));
         w.patch_u32(PADDING_BYTES_AT, saturated_u32(padding_bytes));
-        let crc = crc32c::crc32c(w.written());
-        w.u32(crc);
     }
 
     /// Parses a whole message. Allocates no more than the input warrants: 8 bytes per id, each of
@@ -80,9 +94,7 @@ impl LookupRequest {
     pub fn parse(bytes: &[u8]) -> Result<Self, LookupError> {
         let mut r = open(bytes, REQUEST_BYTES_MIN, REQUEST)?;
         let float_order = float_order_of(r.u8()?).ok_or(LookupError::Version)?;
-        if r.u8()? != 0 {
-            return Err(LookupError::Version);
-        }
+        check_flags(r.u8()?)?;
         let query_id = r.u64()?;
         let cluster = ClusterId(r.u128()?);
         let fingerprint = Fingerprint(r.u64()?);
