@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::keys::{FOREIGN, KEYS, Key, NEED_DMS};
 use super::value::nearest;
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, Sandbox};
 
 /// Where a value came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,7 +72,9 @@ impl Config {
         file: Option<&Path>,
         env: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<(Self, Provenance), ConfigError> {
-        let mut draft = Draft { config: Config::default(), origins: BTreeMap::new() };
+        // A node that is configured from outside is a process of its own.
+        let config = Config { sandbox: Sandbox::Try, ..Config::default() };
+        let mut draft = Draft { config, origins: BTreeMap::new() };
         if let Some(path) = file {
             let source = |source| ConfigError::File { path: path.to_owned(), source };
             let text = read_text(path, CONFIG_TEXT_BYTES_MAX).map_err(source)?;

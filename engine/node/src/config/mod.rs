@@ -8,6 +8,7 @@ mod check;
 mod error;
 mod keys;
 mod load;
+mod read;
 mod value;
 
 #[cfg(test)]
@@ -67,6 +68,10 @@ pub struct Config {
     pub exact_keys: usize,
     /// `FERMIHDI_BLOOMRF_DATA_DIR`.
     pub data_dir: PathBuf,
+    /// `BLOOMRF_SANDBOX`: whether rights are given up once the node has what it needs.
+    pub sandbox: Sandbox,
+    /// `BLOOMRF_USER`: user to become in the sandbox, a name or `uid:gid`; `None`: as started.
+    pub user: Option<String>,
     /// Lookup budget inside the node, microseconds.
     pub lookup_budget_us: u32,
     /// `BLOOMRF_KERNEL`: kernel set of ingest, seal and lookups.
@@ -101,6 +106,18 @@ pub struct Config {
     pub close_grace_ms: u64,
 }
 
+/// Whether a node gives up the rights that it does not need once it runs. They go for good, for the
+/// thread that starts the node and for all that it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Not at all: for a node inside another program.
+    Off,
+    /// As far as the system can, with a warning for what it cannot.
+    Try,
+    /// All of them, or the node does not start.
+    Require,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
@@ -119,6 +136,8 @@ impl Default for Config {
             max_kib_per_column: 1_024,
             exact_keys: 1 << 17,
             data_dir: PathBuf::from("/var/lib/fermihdi/bloomrf"),
+            sandbox: Sandbox::Off,
+            user: None,
             lookup_budget_us: 10_000,
             kernel: Kernel::best(),
             scc: None,

@@ -113,6 +113,8 @@ fn every_bound_is_checked_at_its_edges() {
         ("FERMIHDI_BLOOMRF_MAX_KIB_PER_COLUMN", &["1", "65536"], &["0", "65537"]),
         ("BLOOMRF_EXACT_KEYS", &["0", "16777216"], &["-1", "16777217"]),
         ("FERMIHDI_BLOOMRF_DATA_DIR", &["/x"], &["", " "]),
+        ("BLOOMRF_SANDBOX", &["off", "try", "require"], &["on", "", "OFF"]),
+        ("BLOOMRF_USER", &["none", "bloomrf", "1000:1000"], &["", "a b", "a/b"]),
         ("BLOOMRF_LOOKUP_BUDGET_US", &["100", "1000000"], &["99", "1000001"]),
         ("BLOOMRF_KERNEL", &["auto", "scalar"], &["", "sse9", "AVX2"]),
         (

@@ -79,6 +79,17 @@ pub enum StartError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Rights could not be given up.
+    #[error(
+        "sandbox, {step}: {reason}; set sandbox = \"try\" (environment BLOOMRF_SANDBOX) to start \
+         without what this system lacks"
+    )]
+    Sandbox {
+        /// Which right.
+        step: &'static str,
+        /// Why not.
+        reason: String,
+    },
     /// A source of randomness, or the metrics, could not be set up.
     #[error("{what}: {reason}")]
     Setup {

@@ -2,6 +2,7 @@
 
 mod error;
 mod memory;
+mod sandbox;
 mod sockets;
 mod surroundings;
 
@@ -35,6 +36,7 @@ pub use error::StartError;
 pub use surroundings::Surroundings;
 
 use memory::Memory;
+use sandbox::Calls;
 use sockets::Sockets;
 
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
@@ -55,9 +57,11 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let shared = Arc::new(Shared::new(config, store, metrics, clock, gauges));
     let ingest = ingest_config(&shared, policy, memory.open);
 
+    let calls = sandbox::enter(&shared.config)?.map(Arc::new);
+
     // From here on, an error drops `threads`, which stops what already runs.
     let (stop, stopped) = watch::channel(false);
-    let mut threads = Threads::new(&shared, stop);
+    let mut threads = Threads::new(&shared, calls, stop);
     threads.wakers = links.iter().map(|link| link.waker()).collect();
     let (offer, offers) = mpsc::channel(OFFERS_MAX);
     let (ports_of_queues, ends) = rings(&threads.wakers);
@@ -135,6 +139,8 @@ fn rings(wakers: &[Waker]) -> (Vec<QueuePort>, Vec<QueueEnds>) {
 /// Everything that runs, and how to end it.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
+    /// What each thread is kept to.
+    calls: Option<Arc<Calls>>,
     stop: watch::Sender<bool>,
     wakers: Vec<Waker>,
     joins: Vec<JoinHandle<()>>,
@@ -142,9 +148,9 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    fn new(shared: &Arc<Shared>, stop: watch::Sender<bool>) -> Self {
+    fn new(shared: &Arc<Shared>, calls: Option<Arc<Calls>>, stop: watch::Sender<bool>) -> Self {
         let (wakers, joins, pulses) = (vec![], vec![], vec![]);
-        Threads { shared: Arc::clone(shared), stop, wakers, joins, pulses }
+        Threads { shared: Arc::clone(shared), calls, stop, wakers, joins, pulses }
     }
 
     /// A thread whose loop beats.
@@ -156,8 +162,13 @@ impl Threads {
         let pulse = Arc::new(Pulse::default());
         self.pulses.push((name.clone(), Arc::clone(&pulse)));
         let watch = Watch { shared: Arc::clone(&self.shared) };
+        let (calls, role) = (self.calls.clone(), name.clone());
         let spawned = thread::Builder::new().name(name.clone()).spawn(move || {
             let _watch = watch;
+            if let Some(Err(reason)) = calls.map(|calls| calls.keep_to_role(&role)) {
+                // The filter for the whole process was taken a moment ago: a defect.
+                panic!("the system calls of {role} cannot be limited: {reason}");
+            }
             run(&pulse);
         });
         let join = spawned.map_err(|source| StartError::Thread { name, source })?;
