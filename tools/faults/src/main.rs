@@ -2,6 +2,8 @@
 //! each, with a line for `cargo xtask campaign` at its end. Exit code 1 where anything failed.
 #![forbid(unsafe_code)]
 
+mod cluster;
+mod exhaustion;
 mod fpr;
 mod report;
 
@@ -19,12 +21,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Row {
+    /// Row 15: buffers run out, threads stand still, the disk is full.
+    Exhaustion(exhaustion::Args),
     /// Row 13: false-positive rates against the model.
     Fpr(fpr::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().row {
+        Row::Exhaustion(args) => exhaustion::run(&args),
         Row::Fpr(args) => fpr::run(&args),
     }
 }
