@@ -30,6 +30,18 @@ pub const SEALING_BATCHES_MAX: usize = 8;
 /// Finished batches that the sealer remembers.
 pub const FINISHED_BATCHES_MAX: usize = 1_024;
 
+/// DATA frames of one batch that are asked for again; with more missing it is given up.
+pub const REPAIR_FRAMES_MAX: usize = 4_096;
+/// Ranges of frames in one request for them.
+pub const REPAIR_RANGES_MAX: usize = 512;
+/// Batches whose frames are asked for at the same time.
+pub const REPAIR_BATCHES_MAX: usize = 2;
+/// Bytes of frames that wait between the verification stream and the sealer; past it the stream
+/// is not read.
+pub const REPAIR_BYTES_MAX: usize = 4 << 20;
+/// Ids of deleted batches that are remembered, for those that are not sealed yet.
+pub const DELETED_BATCHES_MAX: usize = 1 << 16;
+
 /// Columns of a schema.
 pub const COLUMNS_MAX: usize = 256;
 /// Bytes of a record.

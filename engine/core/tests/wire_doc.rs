@@ -14,7 +14,9 @@ use bloomrf_engine::verify::{BatchHash, ChainHasher, HashAlgorithm, frame_digest
 use bloomrf_engine::wire::frame::{Frame, FrameHeader, LaneTotal, encode_close, encode_data};
 use bloomrf_engine::wire::lookup::{Candidates, IdRange, LookupReply, LookupRequest, LookupStatus};
 use bloomrf_engine::wire::predicate;
-use bloomrf_engine::wire::stream::{RefuseReason, StreamDecoder, StreamMessage, Verdict};
+use bloomrf_engine::wire::stream::{
+    FrameRange, Missing, RefuseReason, StreamDecoder, StreamMessage, Verdict,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 const CLUSTER: ClusterId = ClusterId(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
@@ -218,12 +220,27 @@ fn batch_hash(algorithm: HashAlgorithm) -> BatchHash {
     chain.finish(6)
 }
 
-fn messages() -> [(&'static str, StreamMessage); 6] {
+fn messages() -> [(&'static str, StreamMessage); 11] {
     let hash = batch_hash(HashAlgorithm::Xxh3);
-    let node = "node-1".to_owned();
+    let hello = |version| StreamMessage::Hello {
+        cluster: CLUSTER,
+        fingerprint: FINGERPRINT,
+        node: "node-1".to_owned(),
+        version,
+    };
+    let welcome = |repairs| StreamMessage::Welcome { hash: HashAlgorithm::Xxh3, repairs };
+    let ranges = vec![
+        FrameRange { lane: 0, first: 3, count: 1 },
+        FrameRange { lane: 0, first: 1_000, count: 2 },
+        FrameRange { lane: 1, first: 0, count: 258 },
+    ];
+    let mut frame = Vec::new();
+    encode_data(&mut frame, &header(0), 4, b"recArecB");
     [
-        ("stream-hello", StreamMessage::Hello { cluster: CLUSTER, fingerprint: FINGERPRINT, node }),
-        ("stream-welcome", StreamMessage::Welcome { hash: HashAlgorithm::Xxh3 }),
+        ("stream-hello", hello(2)),
+        ("stream-hello-1", hello(1)),
+        ("stream-welcome", welcome(Some(true))),
+        ("stream-welcome-1", welcome(None)),
         ("stream-refused", StreamMessage::Refused { reason: RefuseReason::Schema }),
         ("stream-seen", StreamMessage::Seen { batch: BATCH, records: 6, hash }),
         (
@@ -231,6 +248,9 @@ fn messages() -> [(&'static str, StreamMessage); 6] {
             StreamMessage::Verdict { batch: BATCH, hash, verdict: Verdict::Verified },
         ),
         ("stream-deleted", StreamMessage::Deleted { batches: vec![42, 43] }),
+        ("stream-missing", StreamMessage::Missing(Missing { batch: BATCH, close: true, ranges })),
+        ("stream-frame", StreamMessage::Frame { bytes: frame }),
+        ("stream-not-kept", StreamMessage::NotKept { batch: BATCH }),
     ]
 }
 

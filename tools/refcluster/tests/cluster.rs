@@ -169,7 +169,8 @@ impl Peer {
     }
 
     fn greet(&mut self, cluster: ClusterId, fingerprint: Fingerprint) {
-        self.send(&StreamMessage::Hello { cluster, fingerprint, node: "n".to_owned() });
+        let (node, version) = ("n".to_owned(), 1);
+        self.send(&StreamMessage::Hello { cluster, fingerprint, node, version });
     }
 
     fn send(&mut self, message: &StreamMessage) {
@@ -224,7 +225,8 @@ fn reports_wait_for_storage_and_are_judged_by_hash() {
     let (scc, ledger) = scc(2_000);
     let mut peer = Peer::connect(&scc);
     peer.greet(CLUSTER, FINGERPRINT);
-    assert_eq!(peer.receive(), Some(StreamMessage::Welcome { hash: HashAlgorithm::Blake3 }));
+    let welcome = StreamMessage::Welcome { hash: HashAlgorithm::Blake3, repairs: None };
+    assert_eq!(peer.receive(), Some(welcome));
     ledger.store(1, 10, hash(1));
     ledger.store(2, 10, hash(2));
     let judged = |peer: &mut Peer| match peer.receive() {

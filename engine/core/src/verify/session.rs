@@ -4,13 +4,19 @@
 //! Invariants: at most `pending_max` reports are kept, one per batch; a verdict counts only for
 //! the very hash that is pending; what is to be sent is derived from the reports, so a peer that
 //! does not read cannot make output grow. The caller drains events after each call.
+//!
+//! Versions: Hello is of the newest version. Where that was not welcomed twice in a row (an older
+//! SCC hangs up, or refuses the version) the third one is of the oldest, and so in turn until one
+//! is welcomed. What a version does not know is never sent in it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::{BatchHash, HashAlgorithm};
 use crate::identity::{BatchId, ClusterId, Fingerprint};
+use crate::limits::REPAIR_BATCHES_MAX;
 use crate::wire::stream::{
-    PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamError, StreamMessage, Verdict,
+    Missing, PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamError, StreamMessage, VERSION,
+    VERSION_OLDEST, Verdict,
 };
 
 /// Who the node is.
@@ -35,8 +41,15 @@ pub enum SessionEvent {
     Refused(RefuseReason),
     /// The report of a batch with this hash was judged.
     Judged(BatchId, BatchHash, Verdict),
+    /// A verdict against a filter that is not pending: it was judged before, perhaps as verified.
+    /// Whoever holds a batch of this hash drops it.
+    Revoked(BatchId, BatchHash, Verdict),
     /// These batches are gone.
     Deleted(Vec<BatchId>),
+    /// A frame that was asked for with [`Session::ask`] (nothing in it was checked).
+    Frame(Vec<u8>),
+    /// Not everything that was asked for of this batch is kept; nothing more comes.
+    NotKept(BatchId),
     /// Too many unjudged batches: this one will never be verified.
     GivenUp(BatchId),
     /// The ingest frames state another hash than the SCC elected: nothing will verify until both
@@ -62,6 +75,10 @@ pub struct Session {
     /// Reports of a lower age were sent on this connection.
     sent_below: u64,
     hello_due: bool,
+    /// Greetings in a row that were not welcomed.
+    unwelcome: u32,
+    /// Frames to ask for: the newest requests, as many as are ever under way.
+    questions: VecDeque<Missing>,
     other_hash_said: bool,
     events: VecDeque<SessionEvent>,
     verdicts_ignored: u64,
@@ -72,9 +89,16 @@ enum State {
     Down,
     /// Hello goes out, nothing came back yet.
     Greeting,
-    Welcomed(HashAlgorithm),
+    Welcomed {
+        elected: HashAlgorithm,
+        repairs: bool,
+    },
     Refused,
-    Broken(StreamError),
+    Broken {
+        error: StreamError,
+        /// Before it welcomed us.
+        greeting: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +121,8 @@ impl Session {
             age_next: 0,
             sent_below: 0,
             hello_due: false,
+            unwelcome: 0,
+            questions: VecDeque::new(),
             other_hash_said: false,
             events: VecDeque::new(),
             verdicts_ignored: 0,
@@ -112,16 +138,26 @@ impl Session {
 
     /// The connection is gone; partial input is dropped.
     pub fn on_disconnected(&mut self) {
+        match self.state {
+            State::Down => {}
+            // Perhaps it does not know our version.
+            State::Greeting | State::Broken { greeting: true, .. } => {
+                self.unwelcome = self.unwelcome.wrapping_add(1);
+            }
+            // It may be another SCC, or a newer one, that we meet next.
+            _ => self.unwelcome = 0,
+        }
         self.state = State::Down;
         self.decoder = StreamDecoder::default();
         self.sent_below = 0;
         self.hello_due = false;
+        self.questions.clear();
         self.other_hash_said = false;
     }
 
     /// Bytes from the SCC. An error means: close the connection. It is repeated until then.
     pub fn on_bytes(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
-        if let State::Broken(error) = self.state {
+        if let State::Broken { error, .. } = self.state {
             return Err(error);
         }
         if self.state == State::Down {
@@ -129,9 +165,24 @@ impl Session {
         }
         let outcome = self.take_bytes(bytes);
         if let Err(error) = outcome {
-            self.state = State::Broken(error);
+            self.state = State::Broken { error, greeting: self.state == State::Greeting };
         }
         outcome
+    }
+
+    /// Asks for frames, where the SCC [repairs](Session::repairs); else nothing is asked. Of more
+    /// requests than are ever under way the oldest is dropped.
+    ///
+    /// # Panics
+    /// Where the request is not [`Missing::is_sound`].
+    pub fn ask(&mut self, missing: Missing) {
+        assert!(missing.is_sound(), "a request that no SCC would take");
+        if self.repairs() {
+            if self.questions.len() == REPAIR_BATCHES_MAX {
+                self.questions.pop_front();
+            }
+            self.questions.push_back(missing);
+        }
     }
 
     /// A batch was sealed: report it now or after the next connect. The same report again changes
@@ -159,17 +210,21 @@ impl Session {
     /// Bytes to send, if any (taken out).
     pub fn take_output(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        if !matches!(self.state, State::Greeting | State::Welcomed(_)) {
+        if !matches!(self.state, State::Greeting | State::Welcomed { .. }) {
             return out;
         }
         if std::mem::take(&mut self.hello_due) {
             let SessionConfig { cluster, fingerprint, ref node, .. } = self.config;
-            StreamMessage::Hello { cluster, fingerprint, node: node.clone() }.encode(&mut out);
+            let (node, version) = (node.clone(), self.version());
+            StreamMessage::Hello { cluster, fingerprint, node, version }.encode(&mut out);
         }
         for Report { batch, records, hash } in self.reports.range(self.sent_below..).map(|r| *r.1) {
             StreamMessage::Seen { batch, records, hash }.encode(&mut out);
         }
         self.sent_below = self.age_next;
+        for missing in self.questions.drain(..) {
+            StreamMessage::Missing(missing).encode(&mut out);
+        }
         out
     }
 
@@ -184,8 +239,8 @@ impl Session {
         self.reports.len()
     }
 
-    /// Verdicts that were ignored, since the start: of batches that are not pending, or of another
-    /// hash than the pending one.
+    /// Verdicts that nobody waited for, since the start: of batches that are not pending, or of
+    /// another hash than the pending one. None of them verifies anything.
     #[must_use]
     pub fn verdicts_ignored(&self) -> u64 {
         self.verdicts_ignored
@@ -194,7 +249,13 @@ impl Session {
     /// Whether the SCC has accepted us on the present connection.
     #[must_use]
     pub fn is_welcomed(&self) -> bool {
-        matches!(self.state, State::Welcomed(_))
+        matches!(self.state, State::Welcomed { .. })
+    }
+
+    /// Whether the SCC sends missing frames again on the present connection.
+    #[must_use]
+    pub fn repairs(&self) -> bool {
+        matches!(self.state, State::Welcomed { repairs: true, .. })
     }
 
     fn take_bytes(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
@@ -209,31 +270,59 @@ impl Session {
 
     fn on_message(&mut self, message: StreamMessage) -> Result<(), StreamError> {
         match (self.state, message) {
-            (State::Greeting, StreamMessage::Welcome { hash }) => {
-                self.state = State::Welcomed(hash);
+            (State::Greeting, StreamMessage::Welcome { hash, repairs }) => {
+                if repairs.is_some() != (self.version() == VERSION) {
+                    return Err(StreamError::Version);
+                }
+                self.state =
+                    State::Welcomed { elected: hash, repairs: repairs.unwrap_or_default() };
                 self.events.push_back(SessionEvent::Welcome(hash));
                 self.compare_hashes();
             }
-            (State::Greeting | State::Welcomed(_), StreamMessage::Refused { reason }) => {
+            (State::Greeting, StreamMessage::Refused { reason: RefuseReason::Version })
+                if self.version() != VERSION_OLDEST =>
+            {
+                return Err(StreamError::Version);
+            }
+            (State::Greeting | State::Welcomed { .. }, StreamMessage::Refused { reason }) => {
                 self.state = State::Refused;
                 self.events.push_back(SessionEvent::Refused(reason));
             }
-            (State::Welcomed(_), StreamMessage::Verdict { batch, hash, verdict }) => {
-                if self.pending_report(batch).is_some_and(|report| report.hash == hash) {
-                    self.forget(batch);
-                    self.events.push_back(SessionEvent::Judged(batch, hash, verdict));
-                } else {
-                    self.verdicts_ignored += 1;
-                }
+            (State::Welcomed { .. }, StreamMessage::Verdict { batch, hash, verdict }) => {
+                self.on_verdict(batch, hash, verdict);
             }
-            (State::Welcomed(_), StreamMessage::Deleted { batches }) => {
+            (State::Welcomed { .. }, StreamMessage::Deleted { batches }) => {
                 batches.iter().for_each(|batch| self.forget(*batch));
                 self.events.push_back(SessionEvent::Deleted(batches));
+            }
+            (State::Welcomed { repairs: true, .. }, StreamMessage::Frame { bytes }) => {
+                self.events.push_back(SessionEvent::Frame(bytes));
+            }
+            (State::Welcomed { repairs: true, .. }, StreamMessage::NotKept { batch }) => {
+                self.events.push_back(SessionEvent::NotKept(batch));
             }
             // Out of order, or a message that only nodes send.
             _ => return Err(StreamError::Field),
         }
         Ok(())
+    }
+
+    /// Of the present connection's Hello.
+    fn version(&self) -> u8 {
+        if self.unwelcome % 3 == 2 { VERSION_OLDEST } else { VERSION }
+    }
+
+    fn on_verdict(&mut self, batch: BatchId, hash: BatchHash, verdict: Verdict) {
+        if self.pending_report(batch).is_some_and(|report| report.hash == hash) {
+            self.forget(batch);
+            self.events.push_back(SessionEvent::Judged(batch, hash, verdict));
+            return;
+        }
+        self.verdicts_ignored += 1;
+        // Nobody asked, and yet to give a filter up is never wrong.
+        if verdict != Verdict::Verified {
+            self.events.push_back(SessionEvent::Revoked(batch, hash, verdict));
+        }
     }
 
     fn pending_report(&self, batch: BatchId) -> Option<&Report> {
@@ -247,7 +336,7 @@ impl Session {
     }
 
     fn compare_hashes(&mut self) {
-        let State::Welcomed(elected) = self.state else { return };
+        let State::Welcomed { elected, .. } = self.state else { return };
         if self.other_hash_said {
             return;
         }

@@ -2,16 +2,26 @@
 //!
 //! Hot path: no lock, no syscall. A length is compared with `STREAM_BYTES_MAX` before anything is
 //! kept for it, and a count with the bytes present before memory is reserved for it.
+//!
+//! Version 2 adds the repair of missing frames. A node says in Hello which version it speaks, the
+//! SCC answers in the same one, and only a Welcome of version 2 may invite [`Missing`] requests:
+//! neither side ever sends what the other does not know.
+
+mod repair;
 
 use super::cursor::{Reader, Short, Writer, saturated_u32};
 use crate::identity::{BatchId, ClusterId, Fingerprint};
 use crate::limits::{NAME_BYTES_MAX, STREAM_BYTES_MAX};
 use crate::verify::{BatchHash, HashAlgorithm};
 
+pub use repair::{FrameRange, Missing};
+
 /// What Hello and Welcome start with, behind their kind.
 pub const MAGIC: [u8; 4] = *b"BRFV";
-/// Version of the layout.
-pub const VERSION: u8 = 1;
+/// Newest version of the layout.
+pub const VERSION: u8 = 2;
+/// Oldest version that is still spoken.
+pub const VERSION_OLDEST: u8 = 1;
 /// Longest read that a caller should push before it drains the messages.
 pub const PUSH_BYTES_MAX: usize = 64 << 10;
 /// Batches of one Deleted message; a longer list is sent as several.
@@ -23,6 +33,9 @@ const REFUSED: u8 = 3;
 const SEEN: u8 = 4;
 const VERDICT: u8 = 5;
 const DELETED: u8 = 6;
+const MISSING: u8 = 7;
+const FRAME: u8 = 8;
+const NOT_KEPT: u8 = 9;
 
 const PREFIX_BYTES: usize = 4;
 const CRC_BYTES: usize = 4;
@@ -40,11 +53,15 @@ pub enum StreamMessage {
         fingerprint: Fingerprint,
         /// Name of the node, for logs; at most `NAME_BYTES_MAX` bytes.
         node: String,
+        /// Version that the node speaks on this connection.
+        version: u8,
     },
-    /// SCC to node: accepted, and the elected chain hash.
+    /// SCC to node: accepted, and the elected chain hash. Of the version of the Hello.
     Welcome {
         /// Chain hash of this cluster.
         hash: HashAlgorithm,
+        /// Whether Missing is answered here; `None`: version 1, which has no repairs.
+        repairs: Option<bool>,
     },
     /// SCC to node: refused; nothing else follows.
     Refused {
@@ -74,6 +91,18 @@ pub enum StreamMessage {
     Deleted {
         /// Batches.
         batches: Vec<BatchId>,
+    },
+    /// Node to SCC: send these frames of a batch again.
+    Missing(Missing),
+    /// SCC to node: one ingest frame that was asked for, as it was broadcast.
+    Frame {
+        /// The datagram; `frame::HEADER_BYTES` to `FRAME_BYTES_MAX` bytes.
+        bytes: Vec<u8>,
+    },
+    /// SCC to node: some of what was asked for is not kept, and nothing more comes of it.
+    NotKept {
+        /// Batch.
+        batch: BatchId,
     },
 }
 
@@ -127,24 +156,26 @@ impl StreamMessage {
     /// becomes several messages.
     ///
     /// # Panics
-    /// Where a node's name is longer than `NAME_BYTES_MAX`: configuration is checked before.
+    /// Where a node's name is longer than `NAME_BYTES_MAX`: configuration is checked before; or a
+    /// Missing is not [`Missing::is_sound`].
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Hello { cluster, fingerprint, node } => {
+            Self::Hello { cluster, fingerprint, node, version } => {
                 assert!(node.len() <= NAME_BYTES_MAX, "name of {} bytes", node.len());
                 encode_one(out, HELLO, |w| {
                     w.bytes(&MAGIC);
-                    w.u8(VERSION);
+                    w.u8(*version);
                     w.u128(cluster.0);
                     w.u64(fingerprint.0);
                     w.u8(node.len() as u8);
                     w.bytes(node.as_bytes());
                 });
             }
-            Self::Welcome { hash } => encode_one(out, WELCOME, |w| {
+            Self::Welcome { hash, repairs } => encode_one(out, WELCOME, |w| {
                 w.bytes(&MAGIC);
-                w.u8(VERSION);
+                w.u8(if repairs.is_some() { VERSION } else { VERSION_OLDEST });
                 w.u8(hash.code());
+                repairs.iter().for_each(|repairs| w.u8(u8::from(*repairs)));
             }),
             Self::Refused { reason } => encode_one(out, REFUSED, |w| w.u8(reason_code(*reason))),
             Self::Seen { batch, records, hash } => encode_one(out, SEEN, |w| {
@@ -161,6 +192,9 @@ impl StreamMessage {
             Self::Deleted { batches } => {
                 batches.chunks(DELETED_MAX).for_each(|ids| encode_deleted(out, ids));
             }
+            Self::Missing(missing) => encode_one(out, MISSING, |w| missing.encode(w)),
+            Self::Frame { bytes } => encode_one(out, FRAME, |w| w.bytes(bytes)),
+            Self::NotKept { batch } => encode_one(out, NOT_KEPT, |w| w.u64(*batch)),
         }
     }
 }
@@ -242,7 +276,7 @@ fn cut(bytes: &[u8]) -> Result<Option<(StreamMessage, usize)>, StreamError> {
 fn parse_body(r: &mut Reader<'_>) -> Result<StreamMessage, StreamError> {
     match r.u8()? {
         HELLO => {
-            parse_magic(r)?;
+            let version = parse_version(r)?;
             let cluster = ClusterId(r.u128()?);
             let fingerprint = Fingerprint(r.u64()?);
             let name_bytes = usize::from(r.u8()?);
@@ -250,12 +284,13 @@ fn parse_body(r: &mut Reader<'_>) -> Result<StreamMessage, StreamError> {
                 return Err(StreamError::Field);
             }
             let name = std::str::from_utf8(r.take(name_bytes)?).map_err(|_| StreamError::Field)?;
-            Ok(StreamMessage::Hello { cluster, fingerprint, node: name.to_owned() })
+            Ok(StreamMessage::Hello { cluster, fingerprint, node: name.to_owned(), version })
         }
         WELCOME => {
-            parse_magic(r)?;
+            let version = parse_version(r)?;
             let hash = HashAlgorithm::from_code(r.u8()?).ok_or(StreamError::Field)?;
-            Ok(StreamMessage::Welcome { hash })
+            let repairs = if version == VERSION { Some(parse_bool(r)?) } else { None };
+            Ok(StreamMessage::Welcome { hash, repairs })
         }
         REFUSED => Ok(StreamMessage::Refused { reason: reason_of(r.u8()?)? }),
         SEEN => {
@@ -275,18 +310,29 @@ fn parse_body(r: &mut Reader<'_>) -> Result<StreamMessage, StreamError> {
             let batches = ids.iter().map(|id| u64::from_le_bytes(*id)).collect();
             Ok(StreamMessage::Deleted { batches })
         }
+        MISSING => Ok(StreamMessage::Missing(Missing::parse(r)?)),
+        FRAME => Ok(StreamMessage::Frame { bytes: repair::parse_frame(r)? }),
+        NOT_KEPT => Ok(StreamMessage::NotKept { batch: r.u64()? }),
         _ => Err(StreamError::Field),
     }
 }
 
-fn parse_magic(r: &mut Reader<'_>) -> Result<(), StreamError> {
+fn parse_version(r: &mut Reader<'_>) -> Result<u8, StreamError> {
     if r.array()? != MAGIC {
         return Err(StreamError::Magic);
     }
-    if r.u8()? != VERSION {
-        return Err(StreamError::Version);
+    match r.u8()? {
+        version @ VERSION_OLDEST..=VERSION => Ok(version),
+        _ => Err(StreamError::Version),
     }
-    Ok(())
+}
+
+fn parse_bool(r: &mut Reader<'_>) -> Result<bool, StreamError> {
+    match r.u8()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(StreamError::Field),
+    }
 }
 
 fn encode_hash(w: &mut Writer<'_>, hash: &BatchHash) {

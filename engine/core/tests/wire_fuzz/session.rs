@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bloomrf_engine::identity::{BatchId, ClusterId, Fingerprint};
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm, Session, SessionConfig, SessionEvent};
-use bloomrf_engine::wire::stream::{StreamDecoder, StreamMessage, Verdict};
+use bloomrf_engine::wire::stream::{StreamDecoder, StreamMessage, VERSION, Verdict};
 
 use super::random::Random;
 
@@ -34,9 +34,11 @@ impl Scc {
         self.decoder.push(bytes);
         while let Some(message) = self.decoder.next_message().expect("whole messages") {
             match message {
-                StreamMessage::Hello { .. } => {
+                StreamMessage::Hello { version, .. } => {
                     assert!(!std::mem::replace(&mut self.greeted, true), "Hello twice");
-                    StreamMessage::Welcome { hash: HashAlgorithm::Xxh3 }.encode(&mut self.output);
+                    let repairs = (version == VERSION).then_some(true);
+                    let hash = HashAlgorithm::Xxh3;
+                    StreamMessage::Welcome { hash, repairs }.encode(&mut self.output);
                 }
                 StreamMessage::Seen { batch, hash, .. } => {
                     assert!(self.greeted, "a report before Hello");

@@ -1,9 +1,13 @@
 //! The verification stream.
 
 use bloomrf_engine::identity::{ClusterId, Fingerprint};
-use bloomrf_engine::limits::STREAM_BYTES_MAX;
+use bloomrf_engine::limits::{
+    FRAME_BYTES_MAX, FRAMES_PER_BATCH_MAX, REPAIR_FRAMES_MAX, REPAIR_RANGES_MAX, STREAM_BYTES_MAX,
+};
+use bloomrf_engine::wire::frame;
 use bloomrf_engine::wire::stream::{
-    DELETED_MAX, PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamError, StreamMessage, Verdict,
+    DELETED_MAX, FrameRange, Missing, PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamError,
+    StreamMessage, Verdict,
 };
 
 use super::mutate::{bit_flips, damaged, resealed_at_end, truncations};
@@ -11,7 +15,7 @@ use super::random::Random;
 
 fn message(random: &mut Random, kind: usize) -> StreamMessage {
     let batch = random.id();
-    match kind % 6 {
+    match kind % KINDS {
         0 => {
             let n = random.below(33);
             let letters = (0..n).map(|_| random.pick(&['a', 'ß', '-', '7']));
@@ -19,9 +23,13 @@ fn message(random: &mut Random, kind: usize) -> StreamMessage {
                 node: letters.collect(),
                 cluster: ClusterId(u128::from(random.next())),
                 fingerprint: Fingerprint(random.next()),
+                version: random.pick(&[1, 2]),
             }
         }
-        1 => StreamMessage::Welcome { hash: random.algorithm() },
+        1 => {
+            let repairs = random.pick(&[None, Some(false), Some(true)]);
+            StreamMessage::Welcome { hash: random.algorithm(), repairs }
+        }
         2 => {
             use RefuseReason::*;
             StreamMessage::Refused { reason: random.pick(&[Cluster, Schema, Version]) }
@@ -32,11 +40,33 @@ fn message(random: &mut Random, kind: usize) -> StreamMessage {
             let verdict = random.pick(&[Verified, Mismatch, Unknown]);
             StreamMessage::Verdict { batch, hash: random.batch_hash(), verdict }
         }
-        _ => {
+        5 => {
             let n = random.below(30);
             StreamMessage::Deleted { batches: (0..n).map(|_| random.id()).collect() }
         }
+        6 => StreamMessage::Missing(missing(random, batch)),
+        7 => {
+            let n = frame::HEADER_BYTES + random.below(100);
+            StreamMessage::Frame { bytes: random.bytes(n) }
+        }
+        _ => StreamMessage::NotKept { batch },
     }
+}
+
+const KINDS: usize = 9;
+
+/// Ranges in the one order that there is, some close to the ends of what is allowed.
+fn missing(random: &mut Random, batch: u64) -> Missing {
+    let mut ranges = Vec::new();
+    for lane in 0..random.below(4) as u8 {
+        let mut first = random.below(3) as u32;
+        for _ in 0..random.below(5) {
+            let count = 1 + random.below(40) as u32;
+            ranges.push(FrameRange { lane: lane * 21, first, count });
+            first += count + 1 + random.below(200) as u32;
+        }
+    }
+    Missing { batch, close: ranges.is_empty() || random.chance(2), ranges }
 }
 
 fn encoded(message: &StreamMessage) -> Vec<u8> {
@@ -54,8 +84,13 @@ fn parse(bytes: &[u8]) -> Result<Option<StreamMessage>, StreamError> {
         Ok(Some(message)) => {
             let again = encoded(message);
             assert_eq!(again, bytes[..again.len()], "an accepted message has one encoding");
-            if let StreamMessage::Deleted { batches } = message {
-                assert!(batches.capacity() * 8 <= bytes.len());
+            match message {
+                StreamMessage::Deleted { batches } => {
+                    assert!(batches.capacity() * 8 <= bytes.len());
+                }
+                StreamMessage::Missing(missing) => assert!(missing.is_sound()),
+                StreamMessage::Frame { bytes } => assert!(bytes.len() <= FRAME_BYTES_MAX),
+                _ => {}
             }
         }
         Ok(None) => assert_eq!(decoder.held_bytes(), bytes.len()),
@@ -81,7 +116,7 @@ fn resealed(bytes: &[u8]) -> Vec<u8> {
 fn random_messages_come_back_as_sent_however_the_bytes_are_cut() {
     let mut random = Random::seeded();
     for _ in 0..300 {
-        let sent: Vec<_> = (0..12).map(|kind| message(&mut random, kind)).collect();
+        let sent: Vec<_> = (0..2 * KINDS).map(|kind| message(&mut random, kind)).collect();
         let bytes: Vec<u8> = sent.iter().flat_map(encoded).collect();
         let mut decoder = StreamDecoder::default();
         let mut received = Vec::new();
@@ -102,7 +137,7 @@ fn random_messages_come_back_as_sent_however_the_bytes_are_cut() {
 #[test]
 fn no_truncation_and_no_flipped_bit_yields_a_message() {
     let mut random = Random::seeded();
-    for kind in 0..6 {
+    for kind in 0..KINDS {
         let bytes = encoded(&message(&mut random, kind));
         truncations(&bytes, |bytes| assert_eq!(parse(bytes), Ok(None)));
         bit_flips(&bytes, |bytes| assert!(!matches!(parse(bytes), Ok(Some(_)))));
@@ -113,7 +148,7 @@ fn no_truncation_and_no_flipped_bit_yields_a_message() {
 fn damage_behind_a_right_checksum_is_an_error_or_a_valid_message() {
     let mut random = Random::seeded();
     let mut accepted = 0;
-    for kind in 0..60 {
+    for kind in 0..10 * KINDS {
         let bytes = encoded(&message(&mut random, kind));
         damaged(&mut random, &bytes, 500, |bytes| {
             accepted += u32::from(matches!(parse(&resealed(bytes)), Ok(Some(_))));
@@ -158,4 +193,59 @@ fn the_decoder_holds_less_than_a_message_and_a_push() {
     let parts: Vec<usize> = received.iter().map(Vec::len).collect();
     assert_eq!(parts, [DELETED_MAX, DELETED_MAX, 5]);
     assert_eq!(received.concat(), batches);
+}
+
+#[test]
+fn requests_past_a_limit_or_out_of_order_are_refused() {
+    let range = |lane, first, count| FrameRange { lane, first, count };
+    let last = FRAMES_PER_BATCH_MAX as u32;
+    let many: Vec<_> = (0..REPAIR_RANGES_MAX as u32).map(|i| range(0, 2 * i, 1)).collect();
+    let whole = vec![range(0, 0, REPAIR_FRAMES_MAX as u32)];
+    for (sound, close, ranges) in [
+        (true, true, vec![]),
+        (true, false, many.clone()),
+        (true, true, whole.clone()),
+        (true, false, vec![range(63, last - 1, 1)]),
+        (true, false, vec![range(0, 5, 2), range(0, 8, 1), range(1, 0, 1)]),
+        (false, false, vec![]),
+        (false, false, [many, vec![range(1, 0, 1)]].concat()),
+        (false, false, [whole, vec![range(1, 0, 1)]].concat()),
+        (false, false, vec![range(64, 0, 1)]),
+        (false, false, vec![range(0, 7, 0)]),
+        (false, false, vec![range(0, last, 1)]),
+        (false, false, vec![range(0, u32::MAX, u32::MAX)]),
+        (false, false, vec![range(0, 5, 2), range(0, 7, 1)]),
+        (false, false, vec![range(0, 5, 2), range(0, 6, 1)]),
+        (false, false, vec![range(1, 0, 1), range(0, 0, 1)]),
+    ] {
+        let missing = Missing { batch: 9, close, ranges };
+        assert_eq!(missing.is_sound(), sound, "{missing:?}");
+        // As a peer would write it that keeps to no rule.
+        let mut bytes = vec![0, 0, 0, 0, 7];
+        bytes.extend(9u64.to_le_bytes());
+        bytes.push(u8::from(close));
+        bytes.extend((missing.ranges.len() as u16).to_le_bytes());
+        for FrameRange { lane, first, count } in &missing.ranges {
+            bytes.push(*lane);
+            bytes.extend(first.to_le_bytes());
+            bytes.extend(count.to_le_bytes());
+        }
+        bytes.extend([0; 4]);
+        let parsed = parse(&resealed(&bytes));
+        let expected = if sound {
+            Ok(Some(StreamMessage::Missing(missing)))
+        } else {
+            Err(StreamError::Field)
+        };
+        assert_eq!(parsed, expected);
+    }
+    for (length, sound) in [
+        (frame::HEADER_BYTES - 1, false),
+        (frame::HEADER_BYTES, true),
+        (FRAME_BYTES_MAX, true),
+        (FRAME_BYTES_MAX + 1, false),
+    ] {
+        let bytes = encoded(&StreamMessage::Frame { bytes: vec![7; length] });
+        assert_eq!(parse(&bytes).is_ok(), sound, "a frame of {length} bytes");
+    }
 }

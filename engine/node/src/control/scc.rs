@@ -187,6 +187,12 @@ impl Client {
                     let held = self.shared.store().judge_report(batch, &hash, verdict);
                     tracing::debug!(batch, ?verdict, held, "judged");
                 }
+                SessionEvent::Revoked(batch, hash, verdict) => {
+                    if self.shared.store().judge_report(batch, &hash, verdict) {
+                        tracing::warn!(batch, ?verdict, "the SCC took its word back");
+                    }
+                }
+                SessionEvent::Frame(_) | SessionEvent::NotKept(_) => {}
                 SessionEvent::OtherHash { elected, seen } => {
                     tracing::error!(
                         ?elected,

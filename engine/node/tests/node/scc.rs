@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
-use bloomrf_engine::wire::stream::{StreamDecoder, StreamMessage, Verdict};
+use bloomrf_engine::wire::stream::{StreamDecoder, StreamMessage, VERSION, Verdict};
 
 #[derive(Debug, Default)]
 pub(crate) struct SccState {
@@ -106,9 +106,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<SccState>, stop: &AtomicBool) {
 impl SccState {
     fn judge(&mut self, message: StreamMessage) -> Vec<StreamMessage> {
         match message {
-            StreamMessage::Hello { node, .. } => {
+            StreamMessage::Hello { node, version, .. } => {
                 self.hellos.push(node);
-                vec![StreamMessage::Welcome { hash: HashAlgorithm::Xxh3 }]
+                let repairs = (version == VERSION).then_some(false);
+                vec![StreamMessage::Welcome { hash: HashAlgorithm::Xxh3, repairs }]
             }
             StreamMessage::Seen { batch, records, hash } => {
                 self.seen.push((batch, records, hash));

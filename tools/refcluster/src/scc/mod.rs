@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use bloomrf_engine::identity::{BatchId, ClusterId, Fingerprint};
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
 use bloomrf_engine::wire::stream::{
-    RefuseReason, StreamDecoder, StreamError, StreamMessage, Verdict,
+    RefuseReason, StreamDecoder, StreamError, StreamMessage, VERSION, Verdict,
 };
 
 pub use consult::{Consult, ReadPlan, Via, ask, ask_with, mode_from_env, timeout_from_env};
@@ -205,8 +205,8 @@ impl<'s> Connection<'s> {
             |error: StreamError| io::Error::new(io::ErrorKind::InvalidData, format!("{error:?}"));
         while let Some(message) = self.decoder.next_message().map_err(broken)? {
             match message {
-                StreamMessage::Hello { cluster, fingerprint, node } if !self.welcomed => {
-                    self.greet(cluster, fingerprint, &node)?;
+                StreamMessage::Hello { cluster, fingerprint, node, version } if !self.welcomed => {
+                    self.greet(cluster, fingerprint, &node, version)?;
                 }
                 StreamMessage::Seen { batch, records, hash } if self.welcomed => {
                     self.reports.retain(|r| r.batch != batch);
@@ -228,6 +228,7 @@ impl<'s> Connection<'s> {
         cluster: ClusterId,
         fingerprint: Fingerprint,
         node: &str,
+        version: u8,
     ) -> io::Result<()> {
         let config = &self.shared.config;
         let reason = if cluster != config.cluster {
@@ -243,7 +244,8 @@ impl<'s> Connection<'s> {
             let text = format!("node {node:?} refused: {reason:?}");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
         }
-        StreamMessage::Welcome { hash: config.hash }.encode(&mut self.output);
+        let repairs = (version == VERSION).then_some(false);
+        StreamMessage::Welcome { hash: config.hash, repairs }.encode(&mut self.output);
         tracing::info!(node, "filter node connected");
         self.welcomed = true;
         self.shared.connections.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The session message by message; `tests/wire_fuzz/session.rs` breaks its line at any byte.
 
 use super::*;
-use crate::wire::stream::{DELETED_MAX, VERSION};
+use crate::wire::stream::DELETED_MAX;
 
 const CLUSTER: ClusterId = ClusterId(1);
 const FINGERPRINT: Fingerprint = Fingerprint(2);
@@ -29,7 +29,7 @@ fn bytes_of(message: &StreamMessage) -> Vec<u8> {
 }
 
 fn welcome() -> Vec<u8> {
-    bytes_of(&StreamMessage::Welcome { hash: HASH })
+    bytes_of(&StreamMessage::Welcome { hash: HASH, repairs: Some(false) })
 }
 
 fn verdict(batch: BatchId, hash: BatchHash, verdict: Verdict) -> Vec<u8> {
@@ -55,7 +55,12 @@ fn seen(batch: BatchId, value: u8) -> StreamMessage {
 }
 
 fn hello() -> StreamMessage {
-    StreamMessage::Hello { cluster: CLUSTER, fingerprint: FINGERPRINT, node: "n1".into() }
+    hello_of(VERSION)
+}
+
+fn hello_of(version: u8) -> StreamMessage {
+    let node = "n1".into();
+    StreamMessage::Hello { cluster: CLUSTER, fingerprint: FINGERPRINT, node, version }
 }
 
 #[test]
@@ -64,9 +69,9 @@ fn hello_comes_first_and_every_unjudged_batch_follows_every_connect() {
     s.offer(7, 10, hash_of(1));
     s.offer(5, 10, hash_of(2));
     assert!(s.take_output().is_empty(), "not connected");
-    for _ in 0..3 {
+    for version in [VERSION, VERSION] {
         s.on_connected();
-        assert_eq!(sent(&mut s), [hello(), seen(7, 1), seen(5, 2)]);
+        assert_eq!(sent(&mut s), [hello_of(version), seen(7, 1), seen(5, 2)]);
         assert!(s.take_output().is_empty(), "sent once per connection");
     }
     s.offer(6, 10, hash_of(3));
@@ -100,7 +105,11 @@ fn a_verdict_on_another_hash_or_batch_is_ignored_and_counted() {
     assert_eq!(sent(&mut s), [seen(1, 2)]);
     s.on_bytes(&verdict(1, hash_of(2), Verdict::Mismatch)).unwrap();
     s.on_bytes(&verdict(1, hash_of(2), Verdict::Mismatch)).unwrap();
-    assert_eq!(events(&mut s), [SessionEvent::Judged(1, hash_of(2), Verdict::Mismatch)]);
+    let (judged, revoked) = (
+        SessionEvent::Judged(1, hash_of(2), Verdict::Mismatch),
+        SessionEvent::Revoked(1, hash_of(2), Verdict::Mismatch),
+    );
+    assert_eq!(events(&mut s), [judged, revoked]);
     assert_eq!((s.verdicts_ignored(), s.pending()), (3, 0));
 }
 
@@ -154,13 +163,13 @@ fn another_elected_hash_is_said_once_per_connection() {
     s.offer(1, 10, hash_of(1));
     for _ in 0..2 {
         s.on_connected();
-        s.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected })).unwrap();
+        s.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected, repairs: Some(true) })).unwrap();
         s.offer(2, 10, hash_of(2));
         assert_eq!(events(&mut s), [SessionEvent::Welcome(elected), other.clone()]);
     }
     let mut late = session(8);
     late.on_connected();
-    late.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected })).unwrap();
+    late.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected, repairs: Some(true) })).unwrap();
     late.offer(2, 10, hash_of(2));
     assert_eq!(events(&mut late), [SessionEvent::Welcome(elected), other]);
 }
@@ -226,4 +235,99 @@ fn a_push_of_any_size_is_taken() {
     other_version[crc_at..].copy_from_slice(&crc.to_le_bytes());
     s.on_connected();
     assert_eq!(s.on_bytes(&other_version), Err(StreamError::Version));
+}
+
+fn missing(batch: BatchId) -> Missing {
+    Missing { batch, close: true, ranges: Vec::new() }
+}
+
+#[test]
+fn a_verdict_that_contradicts_an_earlier_one_is_passed_on_and_never_verifies() {
+    let mut s = session(8);
+    s.on_connected();
+    s.offer(1, 10, hash_of(1));
+    s.on_bytes(&welcome()).unwrap();
+    s.on_bytes(&verdict(1, hash_of(1), Verdict::Verified)).unwrap();
+    s.on_bytes(&verdict(1, hash_of(1), Verdict::Mismatch)).unwrap();
+    s.on_bytes(&verdict(1, hash_of(1), Verdict::Verified)).unwrap();
+    let (judged, revoked) = (
+        SessionEvent::Judged(1, hash_of(1), Verdict::Verified),
+        SessionEvent::Revoked(1, hash_of(1), Verdict::Mismatch),
+    );
+    assert_eq!(events(&mut s), [SessionEvent::Welcome(HASH), judged, revoked]);
+}
+
+/// An SCC of before there were repairs: hangs up on a version that it does not know, or says so.
+#[test]
+fn an_old_scc_is_greeted_in_its_version_and_never_asked_for_frames() {
+    for says_so in [false, true] {
+        let mut s = session(8);
+        s.offer(1, 10, hash_of(1));
+        for version in [VERSION, VERSION, VERSION_OLDEST, VERSION, VERSION, VERSION_OLDEST] {
+            s.on_connected();
+            assert_eq!(sent(&mut s), [hello_of(version), seen(1, 1)], "{says_so}");
+            if says_so && version == VERSION {
+                let refused = StreamMessage::Refused { reason: RefuseReason::Version };
+                assert_eq!(s.on_bytes(&bytes_of(&refused)), Err(StreamError::Version));
+            }
+            s.on_disconnected();
+        }
+        for _ in 0..3 {
+            s.on_connected();
+        }
+        let welcome = StreamMessage::Welcome { hash: HASH, repairs: None };
+        s.on_bytes(&bytes_of(&welcome)).unwrap();
+        assert_eq!(events(&mut s), [SessionEvent::Welcome(HASH)], "no refusal of its version");
+        sent(&mut s);
+        s.ask(missing(5));
+        assert!(!s.repairs() && s.take_output().is_empty());
+        let frame = StreamMessage::Frame { bytes: vec![1; 64] };
+        assert_eq!(s.on_bytes(&bytes_of(&frame)), Err(StreamError::Field));
+        s.on_connected();
+        assert_eq!(sent(&mut s)[0], hello(), "the next one may be newer");
+    }
+}
+
+#[test]
+fn a_welcome_of_another_version_than_the_hello_breaks_the_stream() {
+    let welcome = |repairs| bytes_of(&StreamMessage::Welcome { hash: HASH, repairs });
+    let mut s = session(8);
+    s.on_connected();
+    assert_eq!(s.on_bytes(&welcome(None)), Err(StreamError::Version));
+    s.on_connected();
+    s.on_connected();
+    assert_eq!(sent(&mut s), [hello_of(VERSION_OLDEST)]);
+    assert_eq!(s.on_bytes(&welcome(Some(true))), Err(StreamError::Version));
+}
+
+#[test]
+fn frames_are_asked_for_where_the_scc_repairs_and_not_after_the_connection() {
+    let mut s = session(8);
+    s.ask(missing(1));
+    s.on_connected();
+    assert_eq!(sent(&mut s), [hello()], "not asked while nobody was there");
+    s.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: HASH, repairs: Some(true) })).unwrap();
+    assert!(s.repairs());
+    (2..2 + 5 * REPAIR_BATCHES_MAX as u64).for_each(|batch| s.ask(missing(batch)));
+    let asked = sent(&mut s);
+    assert_eq!(asked.len(), REPAIR_BATCHES_MAX, "of a peer that does not read, the newest");
+    assert_eq!(asked.last(), Some(&StreamMessage::Missing(missing(11))));
+    assert!(s.take_output().is_empty(), "asked once");
+    let frame = StreamMessage::Frame { bytes: vec![7; 70] };
+    let answer = [frame, StreamMessage::NotKept { batch: 11 }].map(|m| bytes_of(&m)).concat();
+    s.on_bytes(&answer).unwrap();
+    let got = [
+        SessionEvent::Welcome(HASH),
+        SessionEvent::Frame(vec![7; 70]),
+        SessionEvent::NotKept(11),
+    ];
+    assert_eq!(events(&mut s), got);
+    s.ask(missing(3));
+    s.on_disconnected();
+    assert!(!s.repairs());
+    s.on_connected();
+    assert_eq!(sent(&mut s), [hello()]);
+    s.on_bytes(&welcome()).unwrap();
+    assert!(!s.repairs(), "this one does not");
+    assert_eq!(s.on_bytes(&answer), Err(StreamError::Field));
 }
