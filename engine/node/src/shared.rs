@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::FormCounts;
+use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::LookupConfig;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::store::{Store, StoreReader};
+use bloomrf_engine::verify::DeletedBatches;
 use bloomrf_netio::link::udp::{DropGauge, host_losses};
 
 use crate::NodeStatus;
 use crate::config::Config;
+use crate::control::Outcome;
 use crate::metrics::{Metrics, Moment};
 use crate::poll::QueueCounters;
 use crate::watch::Stalled;
@@ -38,6 +41,7 @@ pub(crate) struct Shared {
     /// Told by the watchdog.
     pub(crate) stalled: Stalled,
     store: Mutex<Store>,
+    deleted: Mutex<DeletedBatches>,
     drops: SocketDrops,
 }
 
@@ -116,6 +120,7 @@ impl Shared {
             ready: AtomicBool::new(false),
             stalled: Stalled::default(),
             store: Mutex::new(store),
+            deleted: Mutex::default(),
             drops: SocketDrops::new(gauges),
             config,
         }
@@ -125,6 +130,27 @@ impl Shared {
     pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
         // A thread that panicked inside the store left it as some earlier call made it.
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whoever keeps batches elsewhere what became of some (nobody does so far).
+    pub(crate) fn announce(&self, outcome: Outcome<'_>) {
+        let _ = outcome;
+    }
+
+    /// Whether a batch is known to be deleted. Whoever stores one asks afterwards.
+    pub(crate) fn is_deleted(&self, batch: BatchId) -> bool {
+        self.deleted().contains(batch)
+    }
+
+    /// Drops batches on word of the SCC, those that are not sealed yet as well.
+    pub(crate) fn delete(&self, batches: &[BatchId]) {
+        self.deleted().note(batches);
+        self.store().delete(batches);
+        self.announce(Outcome::Gone(batches));
+    }
+
+    fn deleted(&self) -> MutexGuard<'_, DeletedBatches> {
+        self.deleted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the node is to end.

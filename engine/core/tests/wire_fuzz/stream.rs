@@ -232,11 +232,8 @@ fn requests_past_a_limit_or_out_of_order_are_refused() {
         }
         bytes.extend([0; 4]);
         let parsed = parse(&resealed(&bytes));
-        let expected = if sound {
-            Ok(Some(StreamMessage::Missing(missing)))
-        } else {
-            Err(StreamError::Field)
-        };
+        let expected =
+            if sound { Ok(Some(StreamMessage::Missing(missing))) } else { Err(StreamError::Field) };
         assert_eq!(parsed, expected);
     }
     for (length, sound) in [

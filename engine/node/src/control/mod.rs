@@ -4,6 +4,7 @@
 //! with the SCC client and HTTP. Neither ever makes ingest or a lookup wait.
 
 mod http;
+mod outcome;
 mod scc;
 mod seal;
 mod warn;
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use crate::shared::Shared;
 use crate::watch::Pulse;
 
+pub(crate) use outcome::Outcome;
 pub(crate) use seal::{QueuePort, SealLoop};
 
 /// A sealed batch on its way to the SCC.

@@ -7,14 +7,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bloomrf_engine::verify::{Session, SessionConfig, SessionEvent};
+use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::verify::{BatchHash, Session, SessionConfig, SessionEvent};
 use bloomrf_engine::wire::stream::Verdict;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
-use super::Offer;
+use super::{Offer, Outcome};
 use crate::shared::Shared;
 
 /// Serves the stream until the node stops.
@@ -180,17 +181,10 @@ impl Client {
                     tracing::error!(scc = %self.address, ?reason, "the SCC refused this node");
                 }
                 SessionEvent::Judged(batch, hash, verdict) => {
-                    if verdict == Verdict::Mismatch {
-                        self.shared.metrics.seal.verify_mismatch.inc();
-                        tracing::warn!(batch, "the SCC has another hash: filter rejected");
-                    }
-                    let held = self.shared.store().judge_report(batch, &hash, verdict);
-                    tracing::debug!(batch, ?verdict, held, "judged");
+                    self.judge(batch, &hash, verdict, true);
                 }
                 SessionEvent::Revoked(batch, hash, verdict) => {
-                    if self.shared.store().judge_report(batch, &hash, verdict) {
-                        tracing::warn!(batch, ?verdict, "the SCC took its word back");
-                    }
+                    self.judge(batch, &hash, verdict, false);
                 }
                 SessionEvent::Frame(_) | SessionEvent::NotKept(_) => {}
                 SessionEvent::OtherHash { elected, seen } => {
@@ -202,7 +196,7 @@ impl Client {
                     );
                 }
                 SessionEvent::Deleted(batches) => {
-                    self.shared.store().delete(&batches);
+                    self.shared.delete(&batches);
                     tracing::debug!(batches = batches.len(), "deleted on word of the SCC");
                 }
                 SessionEvent::GivenUp(batch) => {
@@ -211,6 +205,25 @@ impl Client {
             }
         }
         refused
+    }
+
+    /// Applies a verdict to the batch of this hash. One that nobody `awaited` can only be against
+    /// a filter, and concerns us where we hold it.
+    fn judge(&self, batch: BatchId, hash: &BatchHash, verdict: Verdict, awaited: bool) {
+        let held = self.shared.store().judge_report(batch, hash, verdict);
+        if held {
+            match verdict {
+                Verdict::Verified => self.shared.announce(Outcome::Verified(batch)),
+                Verdict::Mismatch | Verdict::Unknown => {
+                    self.shared.announce(Outcome::Gone(&[batch]));
+                }
+            }
+        }
+        if verdict == Verdict::Mismatch && (held || awaited) {
+            self.shared.metrics.seal.verify_mismatch.inc();
+            tracing::warn!(batch, awaited, "the SCC has another hash: filter rejected");
+        }
+        tracing::debug!(batch, ?verdict, held, awaited, "judged");
     }
 }
 

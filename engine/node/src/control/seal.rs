@@ -8,11 +8,12 @@ use std::time::Duration;
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::ingest::{QueueCommand, QueueEvent};
 use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer};
+use bloomrf_engine::store::InsertError;
 use bloomrf_netio::Waker;
 use tokio::sync::mpsc;
 
-use super::Offer;
 use super::warn::SizeWarnings;
+use super::{Offer, Outcome};
 use crate::metrics::incomplete_label;
 use crate::shared::Shared;
 use crate::watch::Pulse;
@@ -167,9 +168,19 @@ impl SealLoop {
             Ok(evicted) => evicted,
             Err(error) => {
                 tracing::warn!(batch = offer.batch, %error, "no filter for this batch");
+                if error == InsertError::OtherContent {
+                    // The one that was held is rejected, too.
+                    self.shared.announce(Outcome::Gone(&[offer.batch]));
+                }
                 return;
             }
         };
+        self.shared.announce(Outcome::Gone(&evicted));
+        if self.shared.is_deleted(offer.batch) {
+            self.shared.delete(&[offer.batch]);
+            tracing::debug!(batch = offer.batch, "deleted by the SCC before it was sealed");
+            return;
+        }
         if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
             tracing::debug!(first, last, batches = evicted.len(), "evicted the oldest batches");
         }

@@ -163,13 +163,15 @@ fn another_elected_hash_is_said_once_per_connection() {
     s.offer(1, 10, hash_of(1));
     for _ in 0..2 {
         s.on_connected();
-        s.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected, repairs: Some(true) })).unwrap();
+        s.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected, repairs: Some(true) }))
+            .unwrap();
         s.offer(2, 10, hash_of(2));
         assert_eq!(events(&mut s), [SessionEvent::Welcome(elected), other.clone()]);
     }
     let mut late = session(8);
     late.on_connected();
-    late.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected, repairs: Some(true) })).unwrap();
+    late.on_bytes(&bytes_of(&StreamMessage::Welcome { hash: elected, repairs: Some(true) }))
+        .unwrap();
     late.offer(2, 10, hash_of(2));
     assert_eq!(events(&mut late), [SessionEvent::Welcome(elected), other]);
 }
@@ -316,11 +318,8 @@ fn frames_are_asked_for_where_the_scc_repairs_and_not_after_the_connection() {
     let frame = StreamMessage::Frame { bytes: vec![7; 70] };
     let answer = [frame, StreamMessage::NotKept { batch: 11 }].map(|m| bytes_of(&m)).concat();
     s.on_bytes(&answer).unwrap();
-    let got = [
-        SessionEvent::Welcome(HASH),
-        SessionEvent::Frame(vec![7; 70]),
-        SessionEvent::NotKept(11),
-    ];
+    let got =
+        [SessionEvent::Welcome(HASH), SessionEvent::Frame(vec![7; 70]), SessionEvent::NotKept(11)];
     assert_eq!(events(&mut s), got);
     s.ask(missing(3));
     s.on_disconnected();
