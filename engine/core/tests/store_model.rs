@@ -50,6 +50,7 @@ struct Seen {
     unfolded: u64,
     beside: u64,
     sliced_answers: u64,
+    taken_out: u64,
     sliced_at_end: u64,
 }
 
@@ -228,6 +229,9 @@ impl World {
             let ordinal = rng.below(original.columns.len() as u64) as usize;
             let (ours, theirs) = (&batch.columns[ordinal], &original.columns[ordinal]);
             assert_eq!((ours.flags, ours.zone), (theirs.flags, theirs.zone));
+            if ordinal == 0 {
+                self.seen.taken_out += check_plain(snapshot, original);
+            }
             let words = words(&theirs.filter);
             let folded = match &ours.filter {
                 Filter::Sliced(kept) => (kept.words as usize) < words,
@@ -255,6 +259,37 @@ impl World {
             }
         }
     }
+}
+
+/// What would be written to disk is what was inserted, or what that folds to. Returns the columns
+/// that were taken out of groups.
+fn check_plain(snapshot: &Snapshot, original: &SealedBatch) -> u64 {
+    let id = original.batch;
+    let out = snapshot.plain(id).unwrap();
+    let place = snapshot.place(id).unwrap();
+    let held = snapshot.chunks()[place.chunk as usize].slot(place.slot as usize).unwrap();
+    assert_eq!((out.batch, out.records, out.hash), (id, held.records, held.hash));
+    for (at, (out, theirs)) in out.columns.iter().zip(&original.columns).enumerate() {
+        assert_eq!((out.flags, out.zone), (theirs.flags, theirs.zone), "batch {id}");
+        assert!(is_or_was_folded_to(&theirs.filter, &out.filter), "batch {id} column {at}");
+    }
+    held.columns.iter().filter(|column| matches!(column.filter, Filter::Sliced(_))).count() as u64
+}
+
+/// `theirs`, or what is left of it where it was folded: whole words (or blocks) ORed.
+fn is_or_was_folded_to(theirs: &Filter, out: &Filter) -> bool {
+    let (theirs, out, unit) = match (theirs, out) {
+        (Filter::BloomRf { top: a, .. }, Filter::BloomRf { top: b, .. }) if a != b => return false,
+        (Filter::BloomRf { hashed: a, .. }, Filter::BloomRf { hashed: b, .. }) => (a, b, 1),
+        (Filter::Blocked { blocks: a, .. }, Filter::Blocked { blocks: b, .. }) => (a, b, 8),
+        _ => return theirs == out,
+    };
+    let factor = theirs.len() / out.len();
+    let folded = |at: usize| {
+        let (block, word) = (at / unit, at % unit);
+        (0..factor).map(|i| theirs[(block * factor + i) * unit + word]).fold(0, |a, b| a | b)
+    };
+    theirs.len() == out.len() * factor && (0..out.len()).all(|at| out[at] == folded(at))
 }
 
 /// Hashed words.
@@ -340,6 +375,7 @@ fn a_store_of_mixed_sizes_and_kinds_is_a_list_of_plain_filters() {
     let world = World::new(840 << 10, 2_000, 150, mixed, Kernel::best(), None);
     let seen = run(world, rng, 3_000);
     assert!(seen.groups > 4 && seen.splits > 0 && seen.sliced_answers > 1_000, "{seen:?}");
+    assert!(seen.taken_out > 1_000, "{seen:?}");
     assert!(
         seen.folded > 0 && seen.unfolded > 0 && seen.beside > 0 && seen.dead_bytes > 0,
         "{seen:?}"

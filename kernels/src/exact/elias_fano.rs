@@ -10,7 +10,7 @@
 //! Invariants: `highs` has `len` ones and one zero per bucket, and ends with a zero.
 
 /// An exact set of sorted, distinct keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EliasFano {
     base: u64,
     /// Last bucket: high part of the largest key.

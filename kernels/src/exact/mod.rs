@@ -30,7 +30,7 @@ pub use sort::sort_distinct;
 /// assert!(!exact.any(5_000_000_050, 5_000_000_063));
 /// assert!(exact.bytes() < 2_200);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Exact {
     /// Sorted, distinct keys, at most [`LIST_MAX`].
     List(Box<[u64]>),

@@ -5,7 +5,7 @@
 use crate::scalar::bitmap;
 
 /// An exact set of keys that lie close together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Near {
     base: u64,
     len: usize,

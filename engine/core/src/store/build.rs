@@ -13,6 +13,7 @@ use bloomrf_kernels::scalar::blocked::{self, BLOCK_WORDS};
 use bloomrf_kernels::sliced::{self, BITMAP_ROWS};
 use bloomrf_kernels::{Kernel, words};
 
+use super::digest::{self, ColumnDigest, RowsDigest};
 use super::shape::{ColumnPlan, GroupShape};
 use super::{CHUNK_SLOTS, ColumnGroup, GroupForm};
 use crate::filter::{Filter, SealedColumn, SlicedFilter, Top16};
@@ -34,12 +35,17 @@ pub(super) struct Building {
     ready: usize,
     main: Part,
     top: Part,
+    /// Of the rows, once they are done.
+    digest: RowsDigest,
 }
 
 /// The filter of one slot.
 #[derive(Debug, Default)]
 struct Source {
     column: Option<Arc<SealedColumn>>,
+    /// Of its filter; once it is ready, of what will come out of the group.
+    digest: u64,
+    is_corrupt: bool,
     /// Its words at W, where its own cannot be read as they are.
     resized: Option<Vec<u64>>,
     kept: Option<SlicedFilter>,
@@ -57,11 +63,20 @@ struct Part {
     listed: usize,
 }
 
-/// A finished group and, for each of its slots, the column that it was made from and what is to be
-/// kept of the filter.
+/// A finished group and, for each of its slots, what was made of it.
 pub(super) struct Built {
     pub(super) group: ColumnGroup,
-    pub(super) slots: Vec<Option<(Arc<SealedColumn>, SlicedFilter)>>,
+    pub(super) slots: Vec<Option<Joined>>,
+}
+
+/// A filter that was to join a group.
+pub(super) struct Joined {
+    /// The column that it is of.
+    pub(super) column: Arc<SealedColumn>,
+    /// What is to be kept of it; `None`: it is corrupt, and did not join.
+    pub(super) kept: Option<SlicedFilter>,
+    /// Of the filter as it comes out of the group again.
+    pub(super) digest: u64,
 }
 
 impl Workshop {
@@ -75,18 +90,20 @@ impl Workshop {
 }
 
 impl Building {
-    /// Begins with the filters that `column_of` gives for the slots of `plan`. `None` where there
-    /// is no memory for it.
+    /// Begins with the filters that `column_of` gives for the slots of `plan`, with their digests.
+    /// `None` where there is no memory for it.
     pub(super) fn begin(
         workshop: &Workshop,
         plan: &ColumnPlan,
-        column_of: impl Fn(usize) -> Option<Arc<SealedColumn>>,
+        column_of: impl Fn(usize) -> Option<(Arc<SealedColumn>, ColumnDigest)>,
     ) -> Option<Self> {
         let (rows, top) = plan.shape.rows();
         let source = |slot: usize| {
             let column = column_of(slot).filter(|_| plan.slots >> slot & 1 == 1);
-            let column = column.filter(|column| plan.shape.takes(&column.filter));
-            Source { column, resized: None, kept: None }
+            let column = column.filter(|(column, _)| plan.shape.takes(&column.filter));
+            let (column, digest) = column.unzip();
+            let digest = digest.map_or(0, |digest: ColumnDigest| digest.filter);
+            Source { column, digest, ..Source::default() }
         };
         let part = |rows: Words, words| Part { rows, words, done: 0, listed: 0 };
         Some(Building {
@@ -95,6 +112,7 @@ impl Building {
             ready: 0,
             main: part(workshop.rows(rows)?, plan.shape.words()),
             top: part(workshop.rows(top)?, if top == 0 { 0 } else { WORDS_16 }),
+            digest: RowsDigest::begin(workshop.kernel),
         })
     }
 
@@ -126,7 +144,10 @@ impl Building {
             } else if !self.top.is_done() {
                 self.top.step(kernel, &self.sources, Source::top_words, Source::top_list, left)
             } else {
-                return true;
+                match self.digest.step([&self.main.rows[..], &self.top.rows[..]]) {
+                    0 => return true,
+                    rows => rows / 4,
+                }
             };
             left = left.saturating_sub(worked.max(1));
         }
@@ -135,9 +156,15 @@ impl Building {
 
     /// The group; call it when `step` has returned true.
     pub(super) fn finish(self) -> Built {
-        let kept = |source: Source| source.column.zip(source.kept);
-        let slots: Vec<_> = self.sources.into_iter().map(kept).collect();
-        let bits = slots.iter().enumerate().map(|(slot, kept)| u64::from(kept.is_some()) << slot);
+        let joined = |source: Source| {
+            let (kept, digest) = (source.kept, source.digest);
+            let column = source.column.filter(|_| kept.is_some() || source.is_corrupt)?;
+            Some(Joined { column, kept, digest })
+        };
+        let is_in = |source: &Source| u64::from(source.kept.is_some());
+        let bits = self.sources.iter().enumerate().map(|(slot, source)| is_in(source) << slot);
+        let bits = bits.sum();
+        let slots = self.sources.into_iter().map(joined).collect();
         let rows = self.main.rows;
         let form = match self.shape {
             GroupShape::Bitmap8 => GroupForm::Bitmap8 { rows },
@@ -147,47 +174,58 @@ impl Building {
             }
             GroupShape::Blocked { seed, .. } => GroupForm::Blocked { seed, k: K_DEFAULT, rows },
         };
-        Built { group: ColumnGroup { slots: bits.sum(), form }, slots }
+        let digest = self.digest.finish(&form);
+        Built { group: ColumnGroup { slots: bits, form, digest }, slots }
     }
 }
 
 impl Source {
-    /// Resizes the filter where that is needed, and notes what is to be kept of it. Returns the
-    /// words that it took.
+    /// Looks at the filter's digest, resizes it where that is needed, and notes what is to be kept
+    /// of it. Returns the words that it took.
     fn prepare(&mut self, kernel: Kernel, shape: &GroupShape) -> usize {
         let Some(column) = &self.column else { return 0 };
+        if digest::filter(kernel, &column.filter) != self.digest {
+            self.is_corrupt = true;
+            return shape.words() / 4;
+        }
         let mut kept = SlicedFilter::of(kernel, &column.filter);
         if let Some(resize) = resize_of(shape, &column.filter) {
             let own = own_words(&column.filter);
             let resized = resize.apply(kernel, own, shape.words());
             if resize.is_fold() {
                 kept = kept.folded(kernel, &column.filter, &resized);
+                self.digest = digest::resized(kernel, &column.filter, &resized);
             }
             self.resized = Some(resized);
         }
         self.kept = Some(kept);
-        // Counting bits takes a quarter of the time of slicing them.
-        shape.words() / if self.resized.is_some() { 1 } else { 4 }
+        // Counting bits takes a quarter of the time of slicing them, and so does the digest.
+        shape.words() / if self.resized.is_some() { 1 } else { 2 }
     }
 
     /// Hashed words or bitmap; empty where there are none, or a list instead.
     fn main_words(&self) -> &[u64] {
-        match (&self.resized, &self.column) {
+        match (&self.resized, self.joining()) {
             (Some(resized), _) => resized,
-            (None, Some(column)) => own_words(&column.filter),
+            (None, Some(filter)) => own_words(filter),
             (None, None) => &[],
         }
     }
 
+    /// The filter, if it joins.
+    fn joining(&self) -> Option<&Filter> {
+        self.column.as_deref().filter(|_| !self.is_corrupt).map(|column| &column.filter)
+    }
+
     fn main_list(&self) -> &[u16] {
-        match self.column.as_deref().map(|column| &column.filter) {
+        match self.joining() {
             Some(Filter::List16(list)) => list,
             _ => &[],
         }
     }
 
     fn top(&self) -> &Top16 {
-        match self.column.as_deref().map(|column| &column.filter) {
+        match self.joining() {
             Some(Filter::BloomRf { top, .. }) => top,
             _ => &Top16::None,
         }

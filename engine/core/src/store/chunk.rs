@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::column::{self, ChunkColumn, ColumnGroup};
+use super::digest::ColumnDigest;
 use crate::filter::SealedColumn;
 use crate::seal::SealedBatch;
 
@@ -16,6 +17,8 @@ pub const CHUNK_SLOTS: usize = 64;
 pub struct Chunk {
     live: Arc<AtomicU64>,
     slots: Vec<Option<Arc<SealedBatch>>>,
+    /// One per slot and column; those of an emptied slot mean nothing.
+    digests: Vec<Arc<[ColumnDigest]>>,
     occupied: u64,
     columns: Vec<ChunkColumn>,
 }
@@ -46,6 +49,12 @@ impl Chunk {
         &self.columns
     }
 
+    /// To plant faults in.
+    #[cfg(test)]
+    pub(super) fn columns_mut(&mut self) -> &mut [ChunkColumn] {
+        &mut self.columns
+    }
+
     /// Whether every slot has been used, emptied ones included.
     pub(super) fn is_full(&self) -> bool {
         self.slots.len() == CHUNK_SLOTS
@@ -62,14 +71,20 @@ impl Chunk {
         self.slot(slot)?.columns.get(ordinal)
     }
 
+    /// The digests of a column in a slot.
+    pub(super) fn digest(&self, slot: usize, ordinal: usize) -> Option<ColumnDigest> {
+        self.digests.get(slot)?.get(ordinal).copied()
+    }
+
     /// The next version, with one batch more; its live bit is 0.
-    pub(super) fn with(&self, batch: Arc<SealedBatch>) -> Self {
+    pub(super) fn with(&self, batch: Arc<SealedBatch>, digests: Arc<[ColumnDigest]>) -> Self {
         assert!(self.slots.len() < CHUNK_SLOTS, "a full chunk takes no batch");
         let mut next = self.clone();
         let slot = next.slots.len();
         next.occupied |= 1 << slot;
         column::add_slot(&mut next.columns, slot, &batch.columns);
         next.slots.push(Some(batch));
+        next.digests.push(digests);
         next
     }
 
@@ -98,6 +113,16 @@ impl Chunk {
             next.slots[slot] = Some(batch);
         }
         next
+    }
+
+    /// The same version, with another digest of the filter of a column in a slot: it was folded.
+    pub(super) fn set_filter_digest(&mut self, slot: usize, ordinal: usize, filter: u64) {
+        if let Some(digest) = self.digests.get_mut(slot)
+            && digest.get(ordinal).is_some_and(|digest| digest.filter != filter)
+            && let Some(digest) = Arc::make_mut(digest).get_mut(ordinal)
+        {
+            digest.filter = filter;
+        }
     }
 
     /// Marks a slot as verified.

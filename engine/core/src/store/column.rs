@@ -58,6 +58,8 @@ pub struct ColumnGroup {
     pub slots: u64,
     /// Rows.
     pub form: GroupForm,
+    /// Of `form`, from when it was built.
+    pub(super) digest: u64,
 }
 
 /// Kind and rows of a group; one seed and one set of layers for all of its slots.
@@ -157,6 +159,49 @@ impl ColumnGroup {
             GroupForm::Bitmap16 { rows }
             | GroupForm::Bitmap8 { rows }
             | GroupForm::Blocked { rows, .. } => rows.bytes(),
+        }
+    }
+}
+
+impl GroupForm {
+    /// Rows of the hashed part or bitmap, and of the exact top.
+    pub(super) fn rows(&self) -> [&[u64]; 2] {
+        match self {
+            GroupForm::BloomRf { hashed, top, .. } => [hashed, top],
+            GroupForm::Bitmap16 { rows }
+            | GroupForm::Bitmap8 { rows }
+            | GroupForm::Blocked { rows, .. } => [rows, &[]],
+        }
+    }
+}
+
+impl ChunkColumn {
+    /// Whether masks and bounds say of `slot` what `column` says.
+    pub(super) fn is_true_of(&self, slot: usize, column: &SealedColumn) -> bool {
+        let mut one = ChunkColumn::new(&column.zone);
+        one.set(slot, column);
+        let bits = |of: &Self| {
+            [of.apart, of.has_value, of.has_null, of.has_nan].map(|mask| mask >> slot & 1)
+        };
+        if self.apart >> slot & 1 == 1 {
+            // Nothing is said of it.
+            return bits(self) == [1, 0, 0, 0];
+        }
+        bits(self) == bits(&one) && self.zones.is_at(slot, &one.zones)
+    }
+}
+
+impl ChunkZones {
+    /// Whether both have the same bounds in `slot`.
+    fn is_at(&self, slot: usize, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Narrow { min: a, max: b }, Self::Narrow { min: c, max: d }) => {
+                (a.get(slot), b.get(slot)) == (c.get(slot), d.get(slot))
+            }
+            (Self::Wide { min: a, max: b }, Self::Wide { min: c, max: d }) => {
+                (a.get(slot), b.get(slot)) == (c.get(slot), d.get(slot))
+            }
+            _ => false,
         }
     }
 }

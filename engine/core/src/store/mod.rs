@@ -9,6 +9,7 @@
 mod build;
 mod chunk;
 mod column;
+mod digest;
 mod plain;
 mod report;
 mod resolve;
@@ -22,4 +23,4 @@ pub use column::{ChunkColumn, ChunkZones, ColumnGroup, GroupForm};
 pub use report::{BatchState, InsertError, StoreStats};
 pub use resolve::CandidateRun;
 pub use snapshot::{Absence, Place, Snapshot};
-pub use writer::{Store, StoreConfig, StoreReader};
+pub use writer::{Scrubbed, Store, StoreConfig, StoreReader};

@@ -24,6 +24,8 @@ pub struct StoreStats {
     pub rejected: u64,
     /// Evicted so far.
     pub evicted: u64,
+    /// Left so far because their filters or zone maps changed in memory.
+    pub corrupt: u64,
     /// Bytes of filters in all: plain, in groups (dead slots included), at work, and what
     /// snapshots of readers still hold of those that left.
     pub bytes: u64,

@@ -26,6 +26,8 @@ pub enum Absence {
     Rejected,
     /// It made room for a newer one.
     Evicted,
+    /// Its filter or zone map changed in memory.
+    Corrupt,
 }
 
 /// An immutable view of the store. Held for the length of one lookup.

@@ -10,7 +10,7 @@ use bloomrf_kernels::blocked;
 use bloomrf_kernels::scalar::bitmap::{WORDS_8, WORDS_16};
 use bloomrf_kernels::sliced::{self, BITMAP_ROWS};
 
-use super::{CHUNK_SLOTS, ColumnGroup, GroupForm};
+use super::{CHUNK_SLOTS, ColumnGroup, GroupForm, digest};
 use crate::filter::{Filter, SlicedFilter, Top16};
 
 /// A group on its way back.
@@ -23,6 +23,15 @@ pub(super) struct Splitting {
     top: Vec<Vec<u64>>,
     /// Words of the main part that are done, and of the top.
     done: (usize, usize),
+    /// Filters that are whole again, slot by slot, with their digests.
+    whole: Vec<Option<TakenOut>>,
+}
+
+/// A filter that was taken out of a group.
+#[derive(Debug)]
+pub(super) struct TakenOut {
+    pub(super) filter: Filter,
+    pub(super) digest: u64,
 }
 
 impl Splitting {
@@ -44,36 +53,55 @@ impl Splitting {
             top: kept_words.iter().map(|&words| vec![0; top_words(words)]).collect(),
             kept_words,
             done: (0, 0),
+            whole: Vec::with_capacity(CHUNK_SLOTS),
             group,
         }
     }
 
     /// Bytes of the filters that are coming.
     pub(super) fn bytes(&self) -> usize {
-        self.main.iter().chain(&self.top).map(|words| size_of_val(&**words)).sum()
+        let words = self.main.iter().chain(&self.top).map(|words| size_of_val(&**words));
+        let whole = self.whole.iter().flatten().map(|whole| whole.filter.own_bytes());
+        words.chain(whole).sum()
     }
 
     /// Works off about `budget` words of filters; true when all are done.
     pub(super) fn step(&mut self, kernel: Kernel, budget: usize) -> bool {
         let (main, top) = parts(&self.group.form);
         let words = (budget / CHUNK_SLOTS).next_multiple_of(8).max(8);
-        if unbuild(kernel, main, &mut self.main, &mut self.done.0, words) {
-            return unbuild(kernel, top, &mut self.top, &mut self.done.1, words);
+        if !unbuild(kernel, main, &mut self.main, &mut self.done.0, words)
+            || !unbuild(kernel, top, &mut self.top, &mut self.done.1, words)
+        {
+            return false;
         }
-        false
+        let mut left = budget;
+        while left > 0 && self.whole.len() < CHUNK_SLOTS {
+            let worked = self.make_whole(kernel);
+            left = left.saturating_sub(worked.max(1));
+        }
+        self.whole.len() == CHUNK_SLOTS
     }
 
-    /// The filters of the slots that were to be kept.
-    pub(super) fn finish(self, kernel: Kernel) -> Vec<Option<Filter>> {
-        let parts = self.main.into_iter().zip(self.top).zip(self.kept_words);
-        let whole = parts.map(|((mut main, top), words)| {
-            if matches!(self.group.form, GroupForm::Blocked { .. }) && words > 0 {
-                let times = main.len() / words;
-                blocked::fold(&mut main, times);
-            }
-            filter(kernel, &self.group.form, main, top)
-        });
-        whole.collect()
+    /// The filter of the next slot; the words that it took.
+    fn make_whole(&mut self, kernel: Kernel) -> usize {
+        let slot = self.whole.len();
+        let part = |parts: &mut Vec<Vec<u64>>| parts.get_mut(slot).map(std::mem::take);
+        let mut main = part(&mut self.main).unwrap_or_default();
+        let top = part(&mut self.top).unwrap_or_default();
+        let (taken, words) = (main.len() + top.len(), self.kept_words[slot]);
+        if matches!(self.group.form, GroupForm::Blocked { .. }) && words > 0 {
+            let times = main.len() / words;
+            blocked::fold(&mut main, times);
+        }
+        let filter = filter(kernel, &self.group.form, main, top);
+        let taken_out = |filter| TakenOut { digest: digest::filter(kernel, &filter), filter };
+        self.whole.push(filter.map(taken_out));
+        taken / 2
+    }
+
+    /// The filters of the slots that were to be kept; call it when `step` has returned true.
+    pub(super) fn finish(self) -> Vec<Option<TakenOut>> {
+        self.whole
     }
 }
 

@@ -7,6 +7,7 @@
 mod entry;
 mod restore;
 mod room;
+mod scrub;
 mod steps;
 
 use std::collections::VecDeque;
@@ -17,6 +18,7 @@ use bloomrf_kernels::Kernel;
 use bloomrf_kernels::arena::Arena;
 
 use super::build::Workshop;
+use super::digest::ColumnDigest;
 use super::resolve::IdRun;
 use super::shape::ColumnPlan;
 use super::{Absence, BatchState, InsertError, Place, Snapshot, StoreStats};
@@ -27,6 +29,8 @@ use crate::wire::stream::Verdict;
 
 use entry::Entry;
 use room::Retired;
+pub use scrub::Scrubbed;
+use scrub::Scrubber;
 use steps::Work;
 
 /// Bounds of the store.
@@ -89,6 +93,7 @@ pub struct Store {
     gone: VecDeque<(BatchId, Absence)>,
     rejected: u64,
     evicted: u64,
+    scrubber: Scrubber,
 }
 
 impl Store {
@@ -124,6 +129,7 @@ impl Store {
             gone: VecDeque::new(),
             rejected: 0,
             evicted: 0,
+            scrubber: Scrubber::default(),
         }
     }
 
@@ -230,6 +236,7 @@ impl Store {
             pending: self.held.len() as u64 - verified,
             rejected: self.rejected,
             evicted: self.evicted,
+            corrupt: self.scrubber.corrupt,
             bytes: self.bytes() as u64,
             plain_bytes: self.plain_bytes as u64,
             ..StoreStats::default()
@@ -266,7 +273,9 @@ impl Store {
             self.chunks_ever += 1;
         }
         let Some(entry) = self.chunks.last_mut() else { return };
-        let slot = entry.add(Arc::clone(&batch));
+        let kernel = self.workshop.kernel;
+        let digests = batch.columns.iter().map(|column| ColumnDigest::of(kernel, column));
+        let slot = entry.add(Arc::clone(&batch), digests.collect());
         let chunk = entry.number;
         self.held.push_back(Held { batch, verified: false, chunk, slot });
         self.plain_bytes += bytes;

@@ -218,6 +218,7 @@ impl From<Absence> for NoOpinion {
             Absence::Pending => NoOpinion::Pending,
             Absence::Rejected => NoOpinion::Rejected,
             Absence::Evicted => NoOpinion::Evicted,
+            Absence::Corrupt => NoOpinion::Corrupt,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::filter::Filter;
 use crate::seal::SealedBatch;
+use crate::store::digest::ColumnDigest;
 use crate::store::{CHUNK_SLOTS, Chunk, ColumnGroup, StoreStats};
 
 /// A chunk.
@@ -27,8 +28,8 @@ impl Entry {
     }
 
     /// Puts a batch into the next slot, and says which.
-    pub(super) fn add(&mut self, batch: Arc<SealedBatch>) -> usize {
-        self.chunk = Arc::new(self.chunk.with(batch));
+    pub(super) fn add(&mut self, batch: Arc<SealedBatch>, digests: Arc<[ColumnDigest]>) -> usize {
+        self.chunk = Arc::new(self.chunk.with(batch, digests));
         self.chunk.occupied().ilog2() as usize
     }
 

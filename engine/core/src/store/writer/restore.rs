@@ -66,3 +66,6 @@ impl Store {
         (kept, left_out)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -154,14 +154,15 @@ impl Store {
         bytes
     }
 
-    /// Replaces columns of batches that the store holds by others with the same content, together
-    /// with the group of that column. The caller publishes.
+    /// Replaces columns of batches that the store holds by others with the same content (slot,
+    /// column, digest of the filter), together with the group of that column. The caller
+    /// publishes.
     pub(super) fn replace_columns(
         &mut self,
         number: u64,
         ordinal: usize,
         group: Option<ColumnGroup>,
-        columns: Vec<(usize, Arc<SealedColumn>)>,
+        columns: Vec<(usize, Arc<SealedColumn>, u64)>,
     ) {
         let Ok(at) = self.chunk_at(number) else { return };
         let entry = &mut self.chunks[at];
@@ -170,7 +171,7 @@ impl Store {
         let first = self.held.partition_point(|held| held.chunk < number);
         let mut batches = Vec::with_capacity(columns.len());
         for held in self.held.iter_mut().skip(first).take_while(|held| held.chunk == number) {
-            let Some((_, column)) = columns.iter().find(|(slot, _)| *slot == held.slot) else {
+            let Some((_, column, _)) = columns.iter().find(|column| column.0 == held.slot) else {
                 continue;
             };
             self.plain_bytes -= own_bytes(&held.batch);
@@ -183,7 +184,11 @@ impl Store {
             self.plain_bytes += own_bytes(&held.batch);
             batches.push((held.slot, Arc::clone(&held.batch)));
         }
-        entry.replace(entry.chunk.with_group(ordinal, group.map(Arc::new), batches));
+        let mut chunk = entry.chunk.with_group(ordinal, group.map(Arc::new), batches);
+        for (slot, _, digest) in columns {
+            chunk.set_filter_digest(slot, ordinal, digest);
+        }
+        entry.replace(chunk);
     }
 
     pub(super) fn reap(&mut self) {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use super::Store;
 use crate::filter::{Filter, SealedColumn, SlicedFilter};
-use crate::store::build::{Building, Built};
+use crate::store::build::{Building, Built, Joined};
 use crate::store::shape::{ColumnPlan, GroupShape, Member, plan_chunk};
-use crate::store::split::Splitting;
-use crate::store::{CHUNK_SLOTS, Chunk};
+use crate::store::split::{Splitting, TakenOut};
+use crate::store::{CHUNK_SLOTS, Chunk, ColumnGroup};
 
 /// A chunk at work.
 #[derive(Debug)]
@@ -134,7 +134,8 @@ impl Store {
         if !self.has_room(&chunk, ordinal, &plan) {
             return Progress::Stuck;
         }
-        let column_of = |slot: usize| chunk.sealed(slot, ordinal).cloned();
+        let column_of =
+            |slot: usize| chunk.sealed(slot, ordinal).cloned().zip(chunk.digest(slot, ordinal));
         match Building::begin(&self.workshop, &plan, column_of) {
             Some(building) => {
                 self.work_bytes = building.bytes();
@@ -201,21 +202,26 @@ impl Store {
         let chunk = &self.chunks[at].chunk;
         let mut columns = Vec::with_capacity(CHUNK_SLOTS);
         group.slots = 0;
+        let mut corrupt = 0;
         for (slot, joined) in built.slots.into_iter().enumerate() {
-            let Some((column, kept)) = joined else { continue };
+            let Some(Joined { column, kept, digest }) = joined else { continue };
             let is_there = chunk.sealed(slot, ordinal).is_some_and(|now| Arc::ptr_eq(now, &column));
-            if is_there {
-                let filter = Filter::Sliced(kept);
-                let SealedColumn { flags, zone, .. } = *column;
-                columns.push((slot, Arc::new(SealedColumn { flags, zone, filter })));
-                group.slots |= 1 << slot;
+            match kept {
+                Some(kept) if is_there => {
+                    let filter = Filter::Sliced(kept);
+                    let SealedColumn { flags, zone, .. } = *column;
+                    columns.push((slot, Arc::new(SealedColumn { flags, zone, filter }), digest));
+                    group.slots |= 1 << slot;
+                }
+                None if is_there => corrupt |= 1 << slot,
+                _ => {}
             }
         }
-        if columns.is_empty() || chunk.columns()[ordinal].group().is_some() {
-            return;
+        if !columns.is_empty() && chunk.columns()[ordinal].group().is_none() {
+            self.replace_columns(number, ordinal, Some(group), columns);
+            self.publish_versions();
         }
-        self.replace_columns(number, ordinal, Some(group), columns);
-        self.publish_versions();
+        self.drop_corrupt(number, corrupt);
     }
 
     fn split(&mut self, work: &mut SplitChunk) -> Progress {
@@ -229,7 +235,7 @@ impl Store {
         let chunk = Arc::clone(&self.chunks[at].chunk);
         if let Some((ordinal, mut splitting)) = work.splitting.take() {
             if splitting.step(self.workshop.kernel, budget) {
-                self.finish_filters(work.number, ordinal, splitting.finish(self.workshop.kernel));
+                self.finish_filters(work.number, ordinal, splitting.finish());
                 self.work_bytes = 0;
             } else {
                 work.splitting = Some((ordinal, splitting));
@@ -238,30 +244,50 @@ impl Store {
         }
         self.chunks[at].is_settled = true;
         let Some((ordinal, group)) = self.chunks[at].groups().next() else { return false };
-        let kept = |slot: usize| match chunk.sealed(slot, ordinal)?.filter {
-            Filter::Sliced(kept) if group.slots >> slot & 1 == 1 => Some(kept),
-            _ => None,
-        };
-        let splitting = Splitting::begin(Arc::clone(group), &std::array::from_fn(kept));
+        let splitting = Splitting::begin(Arc::clone(group), &kept_of(&chunk, ordinal, group));
         self.work_bytes = splitting.bytes();
         work.splitting = Some((ordinal, splitting));
         true
     }
 
-    /// Publishes plain filters in place of the group that they were taken out of.
-    fn finish_filters(&mut self, number: u64, ordinal: usize, filters: Vec<Option<Filter>>) {
+    /// Publishes plain filters in place of the group that they were taken out of. Batches whose
+    /// filter is not what went in leave.
+    pub(super) fn finish_filters(
+        &mut self,
+        number: u64,
+        ordinal: usize,
+        filters: Vec<Option<TakenOut>>,
+    ) {
         let Ok(at) = self.chunk_at(number) else { return };
         let chunk = &self.chunks[at].chunk;
         let mut columns = Vec::with_capacity(CHUNK_SLOTS);
-        for (slot, filter) in filters.into_iter().enumerate() {
-            if let (Some(filter), Some(column)) = (filter, chunk.sealed(slot, ordinal)) {
-                let SealedColumn { flags, zone, .. } = **column;
-                columns.push((slot, Arc::new(SealedColumn { flags, zone, filter })));
+        let mut corrupt = 0;
+        for (slot, taken) in filters.into_iter().enumerate() {
+            let Some(column) = chunk.sealed(slot, ordinal) else { continue };
+            let Some(TakenOut { filter, digest }) = taken else { continue };
+            if chunk.digest(slot, ordinal).is_none_or(|kept| kept.filter != digest) {
+                corrupt |= 1 << slot;
             }
+            let SealedColumn { flags, zone, .. } = **column;
+            columns.push((slot, Arc::new(SealedColumn { flags, zone, filter }), digest));
         }
+        self.lower(number, corrupt);
         self.replace_columns(number, ordinal, None, columns);
         self.publish_versions();
+        self.drop_corrupt(number, corrupt);
     }
+}
+
+/// What is kept of the filters of a chunk that are in a group.
+pub(super) fn kept_of(
+    chunk: &Chunk,
+    ordinal: usize,
+    group: &ColumnGroup,
+) -> [Option<SlicedFilter>; CHUNK_SLOTS] {
+    std::array::from_fn(|slot| match chunk.sealed(slot, ordinal)?.filter {
+        Filter::Sliced(kept) if group.slots >> slot & 1 == 1 => Some(kept),
+        _ => None,
+    })
 }
 
 impl SliceChunk {

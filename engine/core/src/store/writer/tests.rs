@@ -6,7 +6,7 @@ use crate::verify::{BatchHash, HashAlgorithm};
 use bloomrf_kernels::Zone;
 
 /// A batch with a filter of `bytes` bytes (a multiple of eight).
-fn batch(id: BatchId, bytes: usize) -> Arc<SealedBatch> {
+pub(super) fn batch(id: BatchId, bytes: usize) -> Arc<SealedBatch> {
     let blocks = vec![id; bytes / 8].into_boxed_slice();
     Arc::new(SealedBatch {
         batch: id,
@@ -20,18 +20,18 @@ fn batch(id: BatchId, bytes: usize) -> Arc<SealedBatch> {
     })
 }
 
-fn store(retain_batches: usize, arena_bytes: usize) -> Store {
+pub(super) fn store(retain_batches: usize, arena_bytes: usize) -> Store {
     Store::new(StoreConfig { retain_batches, arena_bytes })
 }
 
 /// Inserts and verifies.
-fn put(store: &mut Store, id: BatchId, bytes: usize) -> Vec<BatchId> {
+pub(super) fn put(store: &mut Store, id: BatchId, bytes: usize) -> Vec<BatchId> {
     let evicted = store.insert(batch(id, bytes)).unwrap();
     store.judge(id, Verdict::Verified);
     evicted
 }
 
-fn is_live(snapshot: &Snapshot, id: BatchId) -> bool {
+pub(super) fn is_live(snapshot: &Snapshot, id: BatchId) -> bool {
     snapshot.place(id).is_some_and(|place| {
         let chunk = &snapshot.chunks()[place.chunk as usize];
         chunk.live() >> place.slot & 1 == 1
@@ -39,7 +39,7 @@ fn is_live(snapshot: &Snapshot, id: BatchId) -> bool {
     })
 }
 
-fn held(store: &Store) -> Vec<BatchId> {
+pub(super) fn held(store: &Store) -> Vec<BatchId> {
     store.list().iter().map(|(batch, _)| batch.batch).collect()
 }
 
