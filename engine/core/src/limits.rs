@@ -78,3 +78,8 @@ pub const CANDIDATES_MAX: usize = 131_072;
 pub const LOOKUP_BYTES_MAX: usize = 2 << 20;
 /// Longest message of the verification stream.
 pub const STREAM_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of one stored file. A reader takes memory for it twice: as bytes and as filters.
+pub const FILE_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of the metadata of a stored file.
+pub const METADATA_BYTES_MAX: usize = 64 << 10;

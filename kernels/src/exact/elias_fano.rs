@@ -12,15 +12,15 @@
 /// An exact set of sorted, distinct keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EliasFano {
-    base: u64,
+    pub(super) base: u64,
     /// Last bucket: high part of the largest key.
-    bucket_max: u64,
-    len: usize,
-    low_bits: u32,
-    lows: Box<[u64]>,
-    highs: Box<[u64]>,
+    pub(super) bucket_max: u64,
+    pub(super) len: usize,
+    pub(super) low_bits: u32,
+    pub(super) lows: Box<[u64]>,
+    pub(super) highs: Box<[u64]>,
     /// Position in `highs` of zero number 0, `SAMPLE`, 2 `SAMPLE` ...
-    samples: Box<[u32]>,
+    pub(super) samples: Box<[u32]>,
 }
 
 /// Zeros from one sample to the next.
@@ -80,7 +80,7 @@ impl EliasFano {
             let position = at as u64 + (offset >> sizes.low_bits);
             highs[(position / 64) as usize] |= 1 << (position % 64);
         }
-        let mut set = EliasFano {
+        let set = EliasFano {
             base,
             bucket_max: sizes.bucket_max,
             len: keys.len(),
@@ -89,8 +89,13 @@ impl EliasFano {
             highs,
             samples: Box::default(),
         };
-        set.samples = set.sampled(sizes.samples);
-        set
+        if keys.is_empty() { set } else { set.with_samples() }
+    }
+
+    /// The set with the samples that its `highs` have.
+    pub(super) fn with_samples(mut self) -> Self {
+        self.samples = self.sampled((self.bucket_max as usize + 1).div_ceil(SAMPLE));
+        self
     }
 
     /// Whether any key of `lo..=hi` is in the set.
@@ -147,11 +152,16 @@ impl EliasFano {
 
     /// The keys, ascending.
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        self.offsets().map(|offset| self.base + offset)
+    }
+
+    /// The keys less the smallest, ascending.
+    pub(super) fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
         let mut position = 0;
         (0..self.len).map_while(move |at| {
             let one = self.next_one(position)?;
             position = one + 1;
-            Some(self.base + (((one - at) as u64) << self.low_bits | self.low(at)))
+            Some(((one - at) as u64) << self.low_bits | self.low(at))
         })
     }
 
@@ -169,7 +179,7 @@ impl EliasFano {
         first
     }
 
-    fn low(&self, at: usize) -> u64 {
+    pub(super) fn low(&self, at: usize) -> u64 {
         read_bits(&self.lows, at, self.low_bits)
     }
 

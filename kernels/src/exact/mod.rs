@@ -13,10 +13,12 @@
 
 mod elias_fano;
 mod near;
+mod parts;
 mod sort;
 
 pub use elias_fano::EliasFano;
 pub use near::Near;
+pub use parts::{EliasFanoParts, PartsError};
 pub use sort::sort_distinct;
 
 /// An exact set of keys.

@@ -7,9 +7,9 @@ use crate::scalar::bitmap;
 /// An exact set of keys that lie close together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Near {
-    base: u64,
-    len: usize,
-    words: Box<[u64]>,
+    pub(super) base: u64,
+    pub(super) len: usize,
+    pub(super) words: Box<[u64]>,
 }
 
 /// Bytes that [`Near::new`] would take; sorted, distinct keys.

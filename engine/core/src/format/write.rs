@@ -1,0 +1,134 @@
+//! A batch to bytes.
+
+use super::header::{ALIGNMENT, ENTRY_BYTES, HEADER_BYTES, Header, Place, TRAILER_BYTES};
+use super::pages::Identity;
+use super::section::{Entry, NO_COLUMN};
+use super::shape::Shape;
+use super::{EncodeError, Origin, PageSize, Part, Stamp, metadata, payload, zones};
+use crate::filter::Filter;
+use crate::limits::{COLUMNS_MAX, FILE_BYTES_MAX, RECORDS_PER_BATCH_MAX};
+use crate::seal::SealedBatch;
+
+/// The file of a verified batch. Equal input gives equal bytes.
+///
+/// # Errors
+/// Where a filter lies in a group (it must be taken out of there first), contradicts itself, or the
+/// file would be longer than any may be.
+pub fn encode(batch: &SealedBatch, origin: &Origin, stamp: &Stamp) -> Result<Vec<u8>, EncodeError> {
+    encode_paged(batch, origin, stamp, PageSize::default())
+}
+
+/// [`encode`] with checksums of pages of another size.
+///
+/// # Errors
+/// Those of [`encode`].
+pub fn encode_paged(
+    batch: &SealedBatch,
+    origin: &Origin,
+    stamp: &Stamp,
+    page_size: PageSize,
+) -> Result<Vec<u8>, EncodeError> {
+    let shapes = shapes(batch)?;
+    let payloads = shapes.iter().map(|shape| shape.bytes().next_multiple_of(ALIGNMENT));
+    let header = Header {
+        features: Default::default(),
+        sections: shapes.len() as u32,
+        uuid: stamp.uuid,
+        generation: stamp.generation,
+        cluster: origin.cluster,
+        batch: batch.batch,
+        fingerprint: origin.fingerprint,
+        schema_version: origin.schema_version,
+        hash: batch.hash.algorithm,
+        records: batch.records,
+        built_at_us: stamp.built_at_us,
+        seed: stamp.seed,
+        metadata_bytes: (metadata::BYTES + TRAILER_BYTES) as u64,
+        pages_bytes: payloads.sum(),
+        page_size,
+    };
+    let bytes = header.sums().end();
+    if bytes > FILE_BYTES_MAX {
+        return Err(EncodeError::TooLong { bytes });
+    }
+    let mut out = Vec::with_capacity(bytes as usize);
+    header.write(&mut out);
+    let identity = match out.first_chunk::<HEADER_BYTES>() {
+        Some(header) => Identity::of(header),
+        None => unreachable!("a header is {HEADER_BYTES} bytes"),
+    };
+    metadata::write(&batch.hash, &mut out);
+    identity.end_table(Part::Metadata, HEADER_BYTES, &mut out);
+    write_table(&header, &shapes, identity, &mut out);
+    out.resize(header.pages().offset as usize, 0);
+    write_pages(batch, &mut out)?;
+    let (pages, sums) = (header.pages(), out.len());
+    let mut table = Vec::with_capacity(header.sums().bytes as usize);
+    identity.write_sums(pages.of(&out).unwrap_or_default(), page_size, &mut table);
+    out.extend_from_slice(&table);
+    identity.end_table(Part::Sums, sums, &mut out);
+    debug_assert_eq!(out.len() as u64, bytes, "the header's lengths are those of the parts");
+    Ok(out)
+}
+
+/// The zone map, then the filter of each column.
+fn shapes(batch: &SealedBatch) -> Result<Vec<Shape>, EncodeError> {
+    let count = batch.columns.len();
+    if count == 0 || count > COLUMNS_MAX {
+        return Err(EncodeError::Columns { count });
+    }
+    if batch.records > RECORDS_PER_BATCH_MAX {
+        return Err(EncodeError::Records { records: batch.records });
+    }
+    let mut shapes = Vec::with_capacity(count + 1);
+    shapes.push(Shape::ZoneMap { columns: count as u64 });
+    for (ordinal, column) in batch.columns.iter().enumerate() {
+        if matches!(column.filter, Filter::Sliced(_)) {
+            return Err(EncodeError::Sliced { ordinal });
+        }
+        shapes.push(Shape::of(column).ok_or(EncodeError::Filter { ordinal })?);
+    }
+    Ok(shapes)
+}
+
+fn write_table(header: &Header, shapes: &[Shape], identity: Identity, out: &mut Vec<u8>) {
+    let start = out.len();
+    let mut offset = header.pages().offset;
+    for (index, shape) in shapes.iter().enumerate() {
+        entry(index, shape, &mut offset).write(out);
+    }
+    debug_assert_eq!(out.len() - start, shapes.len() * ENTRY_BYTES, "entries of one size");
+    identity.end_table(Part::Sections, start, out);
+}
+
+/// Entry number `index`, whose payload begins at `offset`, if it has one; `offset` becomes that of
+/// the next payload.
+pub(super) fn entry(index: usize, shape: &Shape, offset: &mut u64) -> Entry {
+    let mut entry = Entry::new(match index {
+        0 => NO_COLUMN,
+        _ => index as u16 - 1,
+    });
+    shape.fill(&mut entry);
+    let bytes = shape.bytes();
+    if bytes > 0 {
+        entry.place = Place { offset: *offset, bytes };
+        *offset += bytes.next_multiple_of(ALIGNMENT);
+    }
+    entry
+}
+
+fn write_pages(batch: &SealedBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    for (ordinal, column) in batch.columns.iter().enumerate() {
+        zones::write(ordinal, column, out)?;
+    }
+    pad(out);
+    for column in &batch.columns {
+        payload::write(&column.filter, out);
+        pad(out);
+    }
+    Ok(())
+}
+
+fn pad(out: &mut Vec<u8>) {
+    out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
+}
