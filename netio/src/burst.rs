@@ -12,6 +12,7 @@ pub const BUFFER_BYTES: usize = 9_216;
 pub struct Burst {
     memory: Box<[u8]>,
     lengths: [usize; BURST_MAX],
+    sources: [u128; BURST_MAX],
     count: usize,
 }
 
@@ -28,6 +29,7 @@ impl Burst {
         Burst {
             memory: vec![0; BURST_MAX * BUFFER_BYTES].into_boxed_slice(),
             lengths: [0; BURST_MAX],
+            sources: [0; BURST_MAX],
             count: 0,
         }
     }
@@ -39,6 +41,13 @@ impl Burst {
             .zip(&self.lengths)
             .take(self.count)
             .map(|(buffer, &length)| &buffer[..length])
+    }
+
+    /// Where each of them came from, as an IPv6 address (of IPv4 the mapped one); 0 where the
+    /// link does not tell: see [`crate::Link::keep_sources`].
+    #[must_use]
+    pub fn sources(&self) -> &[u128] {
+        &self.sources[..self.count]
     }
 
     /// Number of datagrams.
@@ -68,8 +77,17 @@ impl Burst {
     /// # Panics
     /// Where no buffer was free, or is shorter.
     pub fn commit(&mut self, length: usize) {
+        self.commit_from(length, 0);
+    }
+
+    /// The same for a datagram whose source is known.
+    ///
+    /// # Panics
+    /// As [`Burst::commit`].
+    pub fn commit_from(&mut self, length: usize, source: u128) {
         assert!(self.count < BURST_MAX && length <= BUFFER_BYTES);
         self.lengths[self.count] = length;
+        self.sources[self.count] = source;
         self.count += 1;
     }
 }

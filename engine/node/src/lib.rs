@@ -8,11 +8,13 @@
 
 pub mod config;
 pub mod disk;
+pub mod keys;
 pub mod packet;
 
 mod control;
 mod env;
 mod metrics;
+mod networks;
 mod poll;
 mod respond;
 mod seed;
@@ -24,6 +26,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use config::{Config, ConfigError};
+pub use networks::Networks;
 pub use start::{StartError, Surroundings};
 
 use shared::Shared;

@@ -16,6 +16,7 @@ use bloomrf_netio::link::udp::{DropGauge, host_losses};
 use crate::NodeStatus;
 use crate::config::Config;
 use crate::control::Outcome;
+use crate::keys::Keys;
 use crate::metrics::{Metrics, Moment};
 use crate::poll::QueueCounters;
 use crate::watch::Stalled;
@@ -24,6 +25,8 @@ use crate::watch::Stalled;
 pub(crate) struct Shared {
     /// As started.
     pub(crate) config: Config,
+    /// Of askers and senders.
+    pub(crate) keys: Keys,
     /// The schema of this epoch.
     pub(crate) schema: Arc<Schema>,
     /// Time.
@@ -104,6 +107,7 @@ impl Shared {
     /// Everything at its beginning.
     pub(crate) fn new(
         config: Config,
+        keys: Keys,
         store: Store,
         metrics: Metrics,
         clock: Arc<dyn Clock>,
@@ -111,6 +115,7 @@ impl Shared {
     ) -> Self {
         let queues = (0..config.queue_count()).map(|_| Arc::default()).collect();
         Shared {
+            keys,
             schema: Arc::new(config.schema.clone()),
             clock,
             reader: store.reader(),

@@ -28,6 +28,11 @@ pub trait Link: Send {
     /// A handle that ends a `wait` from another thread.
     fn waker(&self) -> Waker;
 
+    /// From now on bursts say where each datagram came from. False where the link cannot tell.
+    fn keep_sources(&mut self) -> bool {
+        false
+    }
+
     /// Counters.
     fn stats(&self) -> LinkStats;
 

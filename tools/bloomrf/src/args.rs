@@ -140,6 +140,9 @@ pub(crate) struct ReplayArgs {
     /// Elected chain hash: xxh3, blake3 or sha256.
     #[arg(long, value_name = "NAME", default_value_t = HashAlgorithm::Xxh3)]
     pub(crate) hash: HashAlgorithm,
+    /// Key file; every frame is sealed with its first key, as a node with `ingest_keys` asks for.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -159,6 +162,10 @@ pub(crate) struct LookupArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Key file; the question is sealed with its first key, and only a reply sealed in return is
+    /// believed. Needed where the node has `lookup_keys`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
     /// Schema of the records, TOML or JSON [default: the built-in schema `packet`].
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,

@@ -14,13 +14,15 @@ use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::query::{Batches, parse_where};
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::wire::lookup::{Candidates, LookupRequest};
+use bloomrf_engine::wire::mac::MacKey;
 use bloomrf_node::config::OBSERVABILITY_PORT;
-use bloomrf_refcluster::scc::{Via, ask};
+use bloomrf_refcluster::scc::{Via, ask_with};
 use serde_json::{Value, json};
 
 use crate::args::LookupArgs;
 use crate::batch_ids::compact;
 use crate::http::{HttpError, fetch_json};
+use crate::keys;
 use crate::outcome::{CommandError, Outcome, print};
 
 /// What all parts of one question came to.
@@ -50,13 +52,15 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
         Batches::Ids(ids) => ids.clone(),
         Batches::All => held_batches(http, timeout).map_err(http_error)?,
     };
-    let answer = ask_all(args, &schema, &predicate, &ids, timeout).map_err(|doubt| {
-        CommandError::failed(format!(
-            "node {}: {}; every batch has to be read",
-            args.node,
-            describe(doubt, args.timeout_ms)
-        ))
-    })?;
+    let key = args.keys.as_deref().map(keys::load_signer).transpose()?;
+    let answer =
+        ask_all(args, key.as_ref(), &schema, &predicate, &ids, timeout).map_err(|doubt| {
+            CommandError::failed(format!(
+                "node {}: {}; every batch has to be read",
+                args.node,
+                describe(doubt, args.timeout_ms)
+            ))
+        })?;
     let excluded: std::collections::HashSet<BatchId> = answer.excluded.iter().copied().collect();
     let kept: Vec<BatchId> = ids.iter().copied().filter(|id| !excluded.contains(id)).collect();
     print(&match args.json {
@@ -69,6 +73,7 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
 /// Asks in as many parts as the limit on candidates needs.
 fn ask_all(
     args: &LookupArgs,
+    key: Option<&MacKey>,
     schema: &Schema,
     predicate: &Predicate,
     ids: &[BatchId],
@@ -86,7 +91,7 @@ fn ask_all(
             candidates: Candidates::of(ids),
             predicate: predicate.clone(),
         };
-        let reply = ask(&request, args.node, via, timeout)?;
+        let reply = ask_with(key, &request, args.node, via, timeout)?;
         answer.no_filter += u64::from(reply.no_filter);
         answer.excluded_zone_map += u64::from(reply.excluded_zone_map);
         answer.excluded_filter += u64::from(reply.excluded_filter);
@@ -251,6 +256,10 @@ fn describe(doubt: Unusable, timeout_ms: u32) -> String {
     match doubt {
         Unusable::Timeout => format!("no answer within {timeout_ms} ms"),
         Unusable::Question => "the question is larger than a node accepts".to_owned(),
+        Unusable::Forged => {
+            "the answer is not sealed with the key that the question was sealed with (--keys)"
+                .to_owned()
+        }
         Unusable::Malformed => "the answer is not a lookup reply".to_owned(),
         Unusable::OtherQuestion => "the answer is to another question".to_owned(),
         Unusable::Inconsistent => "the answer contradicts itself".to_owned(),

@@ -9,6 +9,7 @@ mod batch_ids;
 mod demo;
 mod http;
 mod intake;
+mod keys;
 mod lookup;
 mod node;
 mod outcome;

@@ -7,10 +7,11 @@ use bloomrf_kernels::Kernel;
 
 use super::Config;
 use super::read::{
-    QUEUES_MAX, address, auto, columns, cores, groups, join, link, node_name, none, pages, path,
-    sandbox, schema, set, show_pages, show_sandbox, socket_address, user,
+    QUEUES_MAX, address, auto, columns, cores, groups, join, link, node_name, none, optional_path,
+    pages, path, sandbox, schema, set, show_pages, show_sandbox, socket_address, user,
 };
 use super::value::{self, Expected};
+use crate::networks::Networks;
 
 /// One setting.
 pub(super) struct Key {
@@ -193,6 +194,46 @@ pub(super) const KEYS: &[Key] = &[
         limit: "100..=1000000",
         apply: |c, v, _| set(&mut c.lookup_budget_us, value::number(v, 100..=1_000_000)),
         show: |c| c.lookup_budget_us.to_string(),
+    },
+    Key {
+        name: "lookup_keys",
+        env: "BLOOMRF_LOOKUP_KEYS",
+        unit: "key file",
+        limit: "none, or the path of a file of mode 600; then unkeyed lookups are not answered",
+        apply: |c, v, base| set(&mut c.lookup_keys, none(v, |v| path(v, base))),
+        show: |c| optional_path(c.lookup_keys.as_deref()),
+    },
+    Key {
+        name: "lookup_rate",
+        env: "BLOOMRF_LOOKUP_RATE",
+        unit: "lookups per second and source network (/24, /56)",
+        limit: "0..=10000000; 0: no limit",
+        apply: |c, v, _| set(&mut c.lookup_rate, value::number(v, 0..=10_000_000)),
+        show: |c| c.lookup_rate.to_string(),
+    },
+    Key {
+        name: "lookup_allow",
+        env: "BLOOMRF_LOOKUP_ALLOW",
+        unit: "source networks",
+        limit: "any, or at most 256 networks such as 10.0.0.0/8; lookups of others are dropped",
+        apply: |c, v, _| set(&mut c.lookup_allow, Networks::parse(v)),
+        show: |c| c.lookup_allow.to_string(),
+    },
+    Key {
+        name: "ingest_keys",
+        env: "BLOOMRF_INGEST_KEYS",
+        unit: "key file",
+        limit: "none, or the path of a file of mode 600; then unkeyed frames are refused",
+        apply: |c, v, base| set(&mut c.ingest_keys, none(v, |v| path(v, base))),
+        show: |c| optional_path(c.ingest_keys.as_deref()),
+    },
+    Key {
+        name: "ingest_allow",
+        env: "BLOOMRF_INGEST_ALLOW",
+        unit: "source networks",
+        limit: "any, or at most 256 networks such as 10.0.0.0/8; frames of others are refused",
+        apply: |c, v, _| set(&mut c.ingest_allow, Networks::parse(v)),
+        show: |c| c.ingest_allow.to_string(),
     },
     Key {
         name: "kernel",

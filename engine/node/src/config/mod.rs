@@ -23,6 +23,8 @@ use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_kernels::Kernel;
 use bloomrf_kernels::arena::PagesWanted;
 
+use crate::networks::Networks;
+
 pub use check::check_config;
 pub use error::ConfigError;
 pub use load::{Origin, Provenance, Setting};
@@ -74,6 +76,16 @@ pub struct Config {
     pub user: Option<String>,
     /// Lookup budget inside the node, microseconds.
     pub lookup_budget_us: u32,
+    /// `BLOOMRF_LOOKUP_KEYS`: key file; then only lookups sealed with one of its keys are answered.
+    pub lookup_keys: Option<PathBuf>,
+    /// `BLOOMRF_LOOKUP_RATE`: questions a second of one source network; 0: no limit.
+    pub lookup_rate: u32,
+    /// `BLOOMRF_LOOKUP_ALLOW`: networks whose lookups are answered.
+    pub lookup_allow: Networks,
+    /// `BLOOMRF_INGEST_KEYS`: key file; then only frames sealed with one of its keys are taken.
+    pub ingest_keys: Option<PathBuf>,
+    /// `BLOOMRF_INGEST_ALLOW`: networks whose frames are taken.
+    pub ingest_allow: Networks,
     /// `BLOOMRF_KERNEL`: kernel set of ingest, seal and lookups.
     pub kernel: Kernel,
     /// SCC's verification address, if there is one.
@@ -139,6 +151,11 @@ impl Default for Config {
             sandbox: Sandbox::Off,
             user: None,
             lookup_budget_us: 10_000,
+            lookup_keys: None,
+            lookup_rate: 100_000,
+            lookup_allow: Networks::default(),
+            ingest_keys: None,
+            ingest_allow: Networks::default(),
             kernel: Kernel::best(),
             scc: None,
             cluster: ClusterId(0),

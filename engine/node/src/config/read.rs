@@ -113,6 +113,10 @@ pub(super) fn path(text: &str, base: &Path) -> Result<PathBuf, Expected> {
     }
 }
 
+pub(super) fn optional_path(path: Option<&Path>) -> String {
+    path.map_or_else(|| "none".to_owned(), |path| path.display().to_string())
+}
+
 pub(super) fn node_name(text: &str) -> Result<String, Expected> {
     let text = text.trim();
     let plain = text.chars().all(|c| !c.is_control());

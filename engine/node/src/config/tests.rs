@@ -116,6 +116,11 @@ fn every_bound_is_checked_at_its_edges() {
         ("BLOOMRF_SANDBOX", &["off", "try", "require"], &["on", "", "OFF"]),
         ("BLOOMRF_USER", &["none", "bloomrf", "1000:1000"], &["", "a b", "a/b"]),
         ("BLOOMRF_LOOKUP_BUDGET_US", &["100", "1000000"], &["99", "1000001"]),
+        ("BLOOMRF_LOOKUP_KEYS", &["none", "/x"], &["", " "]),
+        ("BLOOMRF_LOOKUP_RATE", &["0", "1", "10000000"], &["-1", "10000001", "many"]),
+        ("BLOOMRF_LOOKUP_ALLOW", &["any", "10.0.0.0/8,::1"], &["", "10.0.0.1/8", "10.0.0.0/33"]),
+        ("BLOOMRF_INGEST_KEYS", &["none", "/x"], &["", " "]),
+        ("BLOOMRF_INGEST_ALLOW", &["any", "::/0"], &["", "::/129", "host"]),
         ("BLOOMRF_KERNEL", &["auto", "scalar"], &["", "sse9", "AVX2"]),
         (
             "BLOOMRF_SCC",

@@ -10,6 +10,7 @@ mod seal;
 mod warn;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::verify::BatchHash;
@@ -56,16 +57,28 @@ impl ControlLoop {
         };
         runtime.block_on(async {
             let scc = scc::run(Arc::clone(&self.shared), self.offers, self.stop.clone());
-            let http = http::serve(self.shared, self.http, self.stop);
+            let keys = refresh_keys(&self.shared);
+            let http = http::serve(Arc::clone(&self.shared), self.http, self.stop);
             let served = async { tokio::join!(scc, http) };
             tokio::select! {
                 _ = served => {}
+                () = keys => {}
                 () = pulse.keep() => {}
             }
         });
     }
 }
 
+/// Takes changed key files into use, for as long as it is polled.
+async fn refresh_keys(shared: &Shared) {
+    loop {
+        tokio::time::sleep(KEYS_LOOK).await;
+        shared.keys.refresh();
+    }
+}
+
+/// Between two looks at the key files.
+const KEYS_LOOK: Duration = Duration::from_secs(1);
 /// Room for sealed batches on their way to the SCC client; past it the sealer waits.
 pub(crate) const OFFERS_MAX: usize = 256;
 /// Niceness added to the control thread: after lookups, before sealing.

@@ -30,6 +30,12 @@ pub(crate) enum LookupRefusal {
     Malformed(LookupError),
     /// From a source that must not be answered: our own port, port 0, no unicast address.
     Source,
+    /// From a source that is not on the allow-list.
+    NotAllowed,
+    /// More questions of one source network than it may ask.
+    Rate,
+    /// Keys are asked for and it is not sealed with one of them; or the reverse.
+    Key,
     /// Even the barest reply would be longer than the request.
     Amplification,
     /// TCP: no room for another connection, or the asker was too slow.
@@ -133,7 +139,7 @@ fn status_index(status: LookupStatus) -> usize {
     }
 }
 
-const REFUSAL_LABELS: [&str; 13] = [
+const REFUSAL_LABELS: [&str; 16] = [
     "length",
     "magic",
     "version",
@@ -147,6 +153,9 @@ const REFUSAL_LABELS: [&str; 13] = [
     "amplification",
     "connection",
     "internal",
+    "not_allowed",
+    "rate",
+    "key",
 ];
 
 fn refusal_index(refusal: LookupRefusal) -> usize {
@@ -166,5 +175,8 @@ fn refusal_index(refusal: LookupRefusal) -> usize {
         LookupRefusal::Amplification => 10,
         LookupRefusal::Connection => 11,
         LookupRefusal::Internal => 12,
+        LookupRefusal::NotAllowed => 13,
+        LookupRefusal::Rate => 14,
+        LookupRefusal::Key => 15,
     }
 }

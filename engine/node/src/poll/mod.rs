@@ -15,12 +15,14 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use bloomrf_engine::env::Clock;
-use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent};
+use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent, RefuseReason};
 use bloomrf_netio::{BURST_MAX, Burst, Link};
 
 use crate::watch::Pulse;
 
 pub(crate) use counters::{QueueCounters, QueueNumbers};
+
+use crate::networks::Networks;
 
 /// Everything one poll thread owns.
 pub(crate) struct PollLoop {
@@ -28,6 +30,8 @@ pub(crate) struct PollLoop {
     pub(crate) link: Box<dyn Link>,
     /// What becomes of them.
     pub(crate) queue: Queue,
+    /// Whose datagrams are looked at; the link keeps sources unless it is anybody's.
+    pub(crate) allow: Networks,
     /// From the sealer.
     pub(crate) commands: rtrb::Consumer<QueueCommand>,
     /// To the sealer.
@@ -52,9 +56,7 @@ impl PollLoop {
             pulse.beat();
             let now = self.clock.now_ns();
             let received = self.link.rx_burst(&mut burst);
-            let mut datagrams: [&[u8]; BURST_MAX] = [&[]; BURST_MAX];
-            datagrams.iter_mut().zip(burst.iter()).for_each(|(slot, bytes)| *slot = bytes);
-            self.queue.on_burst(&datagrams[..burst.len()], now);
+            self.take_datagrams(&burst, now);
             // What came before the failure is in the burst and was counted as received.
             if let Err(error) = received {
                 failures += 1;
@@ -79,6 +81,23 @@ impl PollLoop {
             }
         }
         self.counters.store(self.numbers(failures));
+    }
+
+    /// Hands the datagrams of allowed sources to the queue.
+    fn take_datagrams(&mut self, burst: &Burst, now_ns: u64) {
+        let mut datagrams: [&[u8]; BURST_MAX] = [&[]; BURST_MAX];
+        let mut count = 0;
+        for (bytes, &source) in burst.iter().zip(burst.sources()) {
+            if !self.allow.allow(source) {
+                self.queue.refuse(RefuseReason::Source);
+                continue;
+            }
+            if let Some(slot) = datagrams.get_mut(count) {
+                *slot = bytes;
+                count += 1;
+            }
+        }
+        self.queue.on_burst(&datagrams[..count], now_ns);
     }
 
     fn take_commands(&mut self, now_ns: u64) -> bool {

@@ -85,6 +85,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
     let poll = PollLoop {
         link: of(link),
         queue,
+        allow: Networks::default(),
         commands: commands_out,
         events: events_in,
         sealer: std::thread::current(),

@@ -4,6 +4,8 @@
 //! loaded once per lookup. Work is bounded by the lookup budget. Every doubt is answered "found",
 //! or not at all. Over UDP reasons are counted after the reply is on its way.
 
+mod gate;
+mod rate;
 mod socket;
 mod tcp;
 mod udp;
@@ -16,8 +18,10 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::{Evaluator, NoOpinion, NoOpinionCounts};
 use bloomrf_engine::store::{Absence, Snapshot};
 use bloomrf_engine::wire::lookup::{
-    Candidates, LookupReply, LookupRequest, LookupStatus, reply_bytes,
+    Candidates, LookupReply, LookupRequest, LookupStatus, authenticate_request, is_keyed,
+    reply_bytes,
 };
+use bloomrf_engine::wire::mac::{KeyRing, SEAL_BYTES};
 
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
@@ -52,10 +56,11 @@ impl Responder {
         // A mistake of ours in one lookup costs that lookup its answer, and nobody else anything.
         let answered = catch_unwind(AssertUnwindSafe(|| {
             out.clear();
-            let request = LookupRequest::parse(message).map_err(LookupRefusal::Malformed)?;
-            let reply = self.reply_to(&request, reply_bytes_max);
-            reply.encode(out);
-            Ok((request, reply))
+            let keys = self.shared.keys.lookup().map(|book| book.load());
+            match keys {
+                Some(keys) => self.answer_keyed(message, &keys, reply_bytes_max, out),
+                None => self.answer_anybody(message, reply_bytes_max, out),
+            }
         }));
         let (request, reply) = answered.unwrap_or_else(|_| {
             tracing::error!("a lookup failed inside and is not answered: a defect, please report");
@@ -68,6 +73,37 @@ impl Responder {
         let nanos = self.shared.clock.now_ns().saturating_sub(start_ns);
         self.last = Some((request, reply, nanos));
         Ok(())
+    }
+
+    fn answer_anybody(
+        &mut self,
+        message: &[u8],
+        reply_bytes_max: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(LookupRequest, LookupReply), LookupRefusal> {
+        let request = LookupRequest::parse(message).map_err(LookupRefusal::Malformed)?;
+        if is_keyed(message) {
+            // An asker who seals believes no unsealed reply.
+            return Err(LookupRefusal::Key);
+        }
+        let reply = self.reply_to(&request, reply_bytes_max);
+        reply.encode(out);
+        Ok((request, reply))
+    }
+
+    fn answer_keyed(
+        &mut self,
+        message: &[u8],
+        keys: &KeyRing,
+        reply_bytes_max: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(LookupRequest, LookupReply), LookupRefusal> {
+        let seal = authenticate_request(message, keys).map_err(|_| LookupRefusal::Key)?;
+        let key = keys.find(seal.key).map_err(|_| LookupRefusal::Key)?;
+        let request = LookupRequest::parse(message).map_err(LookupRefusal::Malformed)?;
+        let reply = self.reply_to(&request, reply_bytes_max.saturating_sub(SEAL_BYTES));
+        reply.encode_keyed(out, key, seal);
+        Ok((request, reply))
     }
 
     fn reply_to(&mut self, request: &LookupRequest, reply_bytes_max: usize) -> LookupReply {

@@ -7,6 +7,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use tokio::task::LocalSet;
 use tokio::time::timeout;
 
 use super::Responder;
+use super::gate::Gate;
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
 use crate::watch::Pulse;
@@ -37,6 +39,7 @@ pub(crate) struct TcpResponder {
 /// What all connections of the thread share.
 struct Desk {
     responder: RefCell<Responder>,
+    gate: RefCell<Gate>,
     shared: Arc<Shared>,
     /// Oldest first.
     seats: RefCell<Vec<Rc<Seat>>>,
@@ -76,6 +79,7 @@ impl TcpResponder {
         };
         let desk = Rc::new(Desk {
             responder: RefCell::new(Responder::new(Arc::clone(&self.shared))),
+            gate: RefCell::new(Gate::new(&self.shared.config)),
             shared: self.shared,
             seats: RefCell::new(Vec::with_capacity(CONNECTIONS_MAX)),
             questions: Cell::new(0),
@@ -85,7 +89,7 @@ impl TcpResponder {
             tokio::select! {
                 _ = self.stop.wait_for(|stop| *stop) => return,
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => Rc::clone(&desk).seat(stream),
+                    Ok((stream, source)) => Rc::clone(&desk).seat(stream, source.ip()),
                     // Out of file descriptors: give others time to close theirs.
                     Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
                 },
@@ -95,20 +99,28 @@ impl TcpResponder {
 }
 
 impl Desk {
-    /// Serves a connection in a task of its own.
-    fn seat(self: Rc<Self>, stream: TcpStream) {
+    /// Serves a connection in a task of its own. A connection counts as a question: one that is
+    /// not heard costs nobody a seat.
+    fn seat(self: Rc<Self>, stream: TcpStream, source: IpAddr) {
+        if let Err(refusal) = self.admit(source) {
+            return self.shared.metrics.lookup.refused(refusal);
+        }
         let seat = self.take_seat();
         tokio::task::spawn_local(async move {
             self.shared.metrics.lookup.connections.inc();
             let outcome = tokio::select! {
                 () = seat.leave.notified() => Err(LookupRefusal::Connection),
-                outcome = self.converse(stream, &seat) => outcome,
+                outcome = self.converse(stream, source, &seat) => outcome,
             };
             if let Err(refusal) = outcome {
                 self.shared.metrics.lookup.refused(refusal);
             }
             self.shared.metrics.lookup.connections.dec();
         });
+    }
+
+    fn admit(&self, source: IpAddr) -> Result<(), LookupRefusal> {
+        self.gate.borrow_mut().admit(source, self.shared.clock.now_ns())
     }
 
     /// A free seat, or that of the connection whose last question is the longest ago; among those
@@ -128,7 +140,12 @@ impl Desk {
     }
 
     /// Message after message, until the asker closes, dawdles or errs.
-    async fn converse(&self, mut stream: TcpStream, seat: &Seat) -> Result<(), LookupRefusal> {
+    async fn converse(
+        &self,
+        mut stream: TcpStream,
+        source: IpAddr,
+        seat: &Seat,
+    ) -> Result<(), LookupRefusal> {
         let _ = stream.set_nodelay(true);
         let (mut message, mut reply) = (Vec::new(), Vec::new());
         loop {
@@ -138,6 +155,7 @@ impl Desk {
                 Ok(Err(_)) => return Ok(()),
                 Err(_) => return Err(LookupRefusal::Connection),
             }
+            self.admit(source)?;
             let length = message_bytes(prefix).map_err(LookupRefusal::Malformed)?;
             let read = self.read_message(&mut stream, length, &mut message);
             match timeout(MESSAGE_MAX, read).await {

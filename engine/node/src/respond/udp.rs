@@ -9,6 +9,7 @@ use bloomrf_engine::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX_IPV6};
 use bloomrf_engine::wire::lookup::LookupError;
 
 use super::Responder;
+use super::gate::{Gate, may_answer};
 use super::socket::LookupSocket;
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
@@ -17,13 +18,14 @@ use crate::watch::Pulse;
 /// The UDP responder thread's own.
 pub(crate) struct UdpResponder {
     socket: LookupSocket,
+    gate: Gate,
     responder: Responder,
 }
 
 impl UdpResponder {
     /// Takes a bound socket.
     pub(crate) fn new(socket: LookupSocket, shared: Arc<Shared>) -> Self {
-        UdpResponder { socket, responder: Responder::new(shared) }
+        UdpResponder { socket, gate: Gate::new(&shared.config), responder: Responder::new(shared) }
     }
 
     /// Answers until stopped.
@@ -55,6 +57,7 @@ impl UdpResponder {
         if !may_answer(source, self.socket.address().port()) {
             return Err(LookupRefusal::Source);
         }
+        self.gate.admit(source.ip(), self.responder.shared.clock.now_ns())?;
         if message.len() > DATAGRAM_BYTES_MAX {
             return Err(LookupRefusal::Malformed(LookupError::Length));
         }
@@ -70,39 +73,4 @@ impl UdpResponder {
 /// Also of an IPv4 asker that an IPv6 socket heard.
 fn is_ipv4(source: SocketAddr) -> bool {
     source.ip().to_canonical().is_ipv4()
-}
-
-/// Whether a source may get a reply: two nodes must not talk to each other for ever, and a forged
-/// source must not make us shout at a whole network.
-fn may_answer(source: SocketAddr, own_port: u16) -> bool {
-    let unicast = match source.ip().to_canonical() {
-        std::net::IpAddr::V4(ip) => {
-            !ip.is_broadcast() && !ip.is_multicast() && !ip.is_unspecified()
-        }
-        std::net::IpAddr::V6(ip) => !ip.is_multicast() && !ip.is_unspecified(),
-    };
-    unicast && source.port() != 0 && source.port() != own_port
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_unicast_sources_with_a_port_of_their_own_are_answered() {
-        for (source, allowed) in [
-            ("10.0.0.1:5000", true),
-            ("[fe80::1]:5000", true),
-            ("10.0.0.1:6997", false),
-            ("10.0.0.1:0", false),
-            ("0.0.0.0:5000", false),
-            ("255.255.255.255:5000", false),
-            ("239.1.2.3:5000", false),
-            ("[ff02::1]:5000", false),
-            ("[::]:5000", false),
-            ("[::ffff:255.255.255.255]:5000", false),
-        ] {
-            assert_eq!(may_answer(source.parse().unwrap(), 6_997), allowed, "{source}");
-        }
-    }
 }

@@ -48,6 +48,9 @@ pub enum StartError {
     /// The ingest link could not be set up for another reason.
     #[error("ingest link: {0} (settings listen, groups and production_port)")]
     Link(LinkError),
+    /// A key file cannot be used.
+    #[error("{0} (settings lookup_keys and ingest_keys)")]
+    Keys(#[from] crate::keys::KeyFileError),
     /// The data folder cannot be used.
     #[error(
         "data folder {}: {source}; create it for the user that runs the node (mkdir and chown), \

@@ -25,6 +25,7 @@ use tokio::sync::{mpsc, watch};
 use crate::control::{ControlLoop, OFFERS_MAX, QueuePort, SealLoop};
 use crate::disk::FolderDisk;
 use crate::env::{SystemClock, SystemRng};
+use crate::keys::Keys;
 use crate::metrics::Metrics;
 use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
 use crate::respond::{TcpResponder, UdpResponder};
@@ -41,6 +42,7 @@ use sockets::Sockets;
 
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
 pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, StartError> {
+    let keys = Keys::load(&config)?;
     let seed = open_seed(&config)?;
     let Surroundings { clock, links } = surroundings;
     let Sockets { links, gauges, lookup_udp, lookup_tcp, http, ports } =
@@ -54,7 +56,7 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
         StoreConfig { retain_batches: config.retain_batches, arena_bytes: config.arena_bytes };
     let store = Store::on(bounds, config.kernel, Some(memory.store));
     let clock = clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
-    let shared = Arc::new(Shared::new(config, store, metrics, clock, gauges));
+    let shared = Arc::new(Shared::new(config, keys, store, metrics, clock, gauges));
     let ingest = ingest_config(&shared, policy, memory.open);
 
     let calls = sandbox::enter(&shared.config)?.map(Arc::new);
@@ -195,17 +197,21 @@ impl Threads {
             let (ingest, sealer, ready) = (ingest.clone(), sealer.clone(), ready.clone());
             let (counters, clock) = (Arc::clone(counters), Arc::clone(&shared.clock));
             let stop = Arc::clone(&shared.stop);
+            let allow = shared.config.ingest_allow.clone();
+            let keys = shared.keys.ingest().map(Arc::clone);
             self.spawn(format!("bloomrf-rx-{index}"), move |pulse| {
                 if let Err(error) = core.map_or(Ok(()), pin) {
                     let _ = ready.send(Err(error));
                     return;
                 }
                 // Made here, so that its memory lies near the core that uses it.
-                let queue = Queue::new(ingest);
+                let mut queue = Queue::new(ingest);
+                if let Some(keys) = keys {
+                    queue.require_keys(keys);
+                }
                 let _ = ready.send(Ok(()));
-                let poll =
-                    PollLoop { link, queue, commands, events, sealer, counters, clock, stop };
-                poll.run(pulse);
+                PollLoop { link, queue, allow, commands, events, sealer, counters, clock, stop }
+                    .run(pulse);
             })?;
         }
         drop(ready);

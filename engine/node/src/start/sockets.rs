@@ -29,11 +29,14 @@ impl Sockets {
         links: Option<Vec<Box<dyn Link>>>,
     ) -> Result<Self, StartError> {
         let ingest = SocketAddr::new(config.listen, config.production_port);
-        let (links, gauges, ingest) = match links {
+        let (mut links, gauges, ingest) = match links {
             Some(links) if links.len() == config.queue_count() => (links, vec![], ingest),
             Some(links) => return Err(links_error(links.len(), config.queue_count())),
             None => bind_links(config, ingest)?,
         };
+        if !config.ingest_allow.are_any() {
+            links.iter_mut().try_for_each(keep_sources)?;
+        }
         let (lookup_udp, lookup_tcp) = bind_lookup(config)?;
         let address = SocketAddr::new(config.listen, config.observability_port);
         let http = bind_tcp(address).map_err(|e| HTTP.error(address, e))?;
@@ -66,6 +69,14 @@ fn bind_links(config: &Config, listen: SocketAddr) -> Result<Ingest, StartError>
     let address = links.first().map_or(listen, UdpLink::local_addr);
     let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
     Ok((links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(), gauges, address))
+}
+
+fn keep_sources(link: &mut Box<dyn Link>) -> Result<(), StartError> {
+    if link.keep_sources() {
+        return Ok(());
+    }
+    let reason = format!("{} cannot tell sources; set ingest_allow to any", link.describe());
+    Err(StartError::Setup { what: "ingest_allow", reason })
 }
 
 fn links_error(given: usize, queues: usize) -> StartError {

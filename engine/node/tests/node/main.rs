@@ -4,6 +4,7 @@
 mod deploy;
 mod faults;
 mod groups;
+mod hardened;
 mod http;
 mod logs;
 mod lookup;

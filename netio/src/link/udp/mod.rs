@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvFlags, SocketAddrAny};
 use socket2::Socket;
 
 pub use drops::{DropGauge, host_losses};
@@ -59,6 +59,7 @@ pub struct UdpLink {
     queues: usize,
     buffer_wanted: usize,
     buffer_granted: usize,
+    keeps_sources: bool,
     stats: LinkStats,
 }
 
@@ -96,11 +97,16 @@ impl Link for UdpLink {
             let Some(buffer) = burst.next_buffer() else { break };
             let room = buffer.len();
             let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
-            match rustix::net::recv(&self.socket, buffer, flags) {
-                // With TRUNC the second number is the datagram's own length.
-                Ok((_, length)) if length > room => self.stats.oversize += 1,
-                Ok((length, _)) => {
-                    burst.commit(length);
+            let received = match self.keeps_sources {
+                false => rustix::net::recv(&self.socket, buffer, flags).map(|(_, n)| (n, 0)),
+                true => rustix::net::recvfrom(&self.socket, buffer, flags)
+                    .map(|(_, n, source)| (n, source.map_or(0, address_bits))),
+            };
+            match received {
+                // With TRUNC the number is the datagram's own length.
+                Ok((length, _)) if length > room => self.stats.oversize += 1,
+                Ok((length, source)) => {
+                    burst.commit_from(length, source);
                     self.stats.received += 1;
                     self.stats.bytes += length as u64;
                 }
@@ -130,6 +136,11 @@ impl Link for UdpLink {
         self.wake.waker()
     }
 
+    fn keep_sources(&mut self) -> bool {
+        self.keeps_sources = true;
+        true
+    }
+
     fn stats(&self) -> LinkStats {
         self.stats
     }
@@ -140,6 +151,15 @@ impl Link for UdpLink {
             "udp {local} queue {queue} of {queues}, receive buffer {buffer_granted} bytes \
              ({buffer_wanted} asked for)"
         )
+    }
+}
+
+/// The source's address as [`Burst::sources`] shows it.
+fn address_bits(source: SocketAddrAny) -> u128 {
+    match SocketAddr::try_from(source) {
+        Ok(SocketAddr::V4(source)) => source.ip().to_ipv6_mapped().to_bits(),
+        Ok(SocketAddr::V6(source)) => source.ip().to_bits(),
+        Err(_) => 0,
     }
 }
 

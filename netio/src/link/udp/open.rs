@@ -48,6 +48,7 @@ pub(super) fn open(config: &UdpConfig) -> Result<Vec<UdpLink>, LinkError> {
             queues: config.queues,
             buffer_wanted: config.receive_buffer,
             buffer_granted,
+            keeps_sources: false,
             stats: LinkStats::default(),
         });
     }

@@ -12,6 +12,7 @@ use bloomrf_refcluster::{BroadcastConfig, Broadcaster, Pace};
 
 use crate::args::ReplayArgs;
 use crate::intake::Intake;
+use crate::keys;
 use crate::outcome::{CommandError, Outcome, complain, print};
 use crate::progress;
 use crate::signals::Stop;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     config.lanes = args.lanes;
     config.first_batch = args.first_batch;
     config.hash = args.hash;
+    config.key = args.keys.as_deref().map(keys::load_signer).transpose()?;
     let stop = Stop::listen()?;
     let judge = args.scc.map(|listen| Judge::start(args, listen, &schema)).transpose()?;
     let targets: Vec<_> =

@@ -7,6 +7,12 @@ use super::{CRC_BYTES, FLAGS_AT};
 use crate::wire::cursor::Short;
 use crate::wire::mac::{self, Context, KEYED, KeyRing, MacError, MacKey, Seal};
 
+/// Whether a message says that it carries a seal.
+#[must_use]
+pub fn is_keyed(message: &[u8]) -> bool {
+    message.get(FLAGS_AT).is_some_and(|flags| flags & KEYED != 0)
+}
+
 /// The seal of a whole request, if it is that of a known key.
 pub fn authenticate_request(message: &[u8], keys: &KeyRing) -> Result<Seal, MacError> {
     let (covered, seal) = split(message)?;
@@ -21,8 +27,7 @@ pub fn authenticate_reply(message: &[u8], key: &MacKey, request: Seal) -> Result
 }
 
 fn split(message: &[u8]) -> Result<(&[u8], Seal), MacError> {
-    let is_keyed = message.get(FLAGS_AT).is_some_and(|flags| flags & KEYED != 0);
-    let end = message.len().checked_sub(CRC_BYTES).filter(|_| is_keyed);
+    let end = message.len().checked_sub(CRC_BYTES).filter(|_| is_keyed(message));
     let message = end.and_then(|end| message.get(..end)).ok_or(MacError::Unkeyed)?;
     mac::split(message).map_err(|Short| MacError::Unkeyed)
 }

@@ -13,7 +13,7 @@ mod reply;
 mod request;
 
 pub use candidates::{Candidates, IdRange};
-pub use keyed::{authenticate_reply, authenticate_request};
+pub use keyed::{authenticate_reply, authenticate_request, is_keyed};
 pub use reply::{LookupReply, LookupStatus, REPLY_BYTES_MIN, reply_bytes};
 pub use request::{LookupRequest, REQUEST_BYTES_MIN};
 
@@ -94,7 +94,7 @@ fn open(bytes: &[u8], bytes_min: usize, direction: u8) -> Result<Reader<'_>, Loo
     if Reader::new(crc).u32()? != crc32c::crc32c(message) {
         return Err(LookupError::Checksum);
     }
-    if message.get(FLAGS_AT).is_some_and(|flags| flags & KEYED != 0) {
+    if is_keyed(message) {
         let body_bytes = r.len().checked_sub(SEAL_BYTES).ok_or(LookupError::Length)?;
         return Ok(Reader::new(r.take(body_bytes)?));
     }
