@@ -1,0 +1,21 @@
+//! The targets by name.
+
+/// One function that any bytes may be given to; a panic is a finding.
+pub struct Target {
+    /// Its name, and that of its folder in the corpus.
+    pub name: &'static str,
+    /// Row of the fault table that it counts for.
+    pub row: u8,
+    /// Tries one input.
+    pub run: fn(&[u8]),
+    /// Inputs to start from, made by our own encoders.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target { name: "frame", row: 7, run: crate::frame::run, seeds: crate::frame::seeds },
+    Target { name: "lookup", row: 7, run: crate::lookup::run, seeds: crate::lookup::seeds },
+    Target { name: "stream", row: 7, run: crate::stream::run, seeds: crate::stream::seeds },
+    Target { name: "node", row: 7, run: crate::node::run, seeds: crate::node::seeds },
+];
