@@ -315,7 +315,7 @@ fn honest_hash(schema: &Schema, batch: BatchId) -> BatchHash {
 pub fn seeds() -> Vec<Vec<u8>> {
     let schema = schema();
     let mut welcome = Vec::new();
-    StreamMessage::Welcome { hash: HashAlgorithm::Xxh3 }.encode(&mut welcome);
+    StreamMessage::Welcome { hash: HashAlgorithm::Xxh3, repairs: Some(true) }.encode(&mut welcome);
     let mut deleted = Vec::new();
     StreamMessage::Deleted { batches: vec![100, 101] }.encode(&mut deleted);
     let header = FrameHeader {

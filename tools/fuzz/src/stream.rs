@@ -4,7 +4,7 @@ use bloomrf_engine::identity::{ClusterId, Fingerprint};
 use bloomrf_engine::limits::STREAM_BYTES_MAX;
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm, Session, SessionConfig};
 use bloomrf_engine::wire::stream::{
-    PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamMessage, Verdict,
+    PUSH_BYTES_MAX, RefuseReason, StreamDecoder, StreamMessage, VERSION, Verdict,
 };
 
 use crate::checksum::seal_stream;
@@ -77,15 +77,17 @@ fn converse(bytes: &[u8]) {
 pub fn seeds() -> Vec<Vec<u8>> {
     let hash = hash();
     let mut answer = Vec::new();
-    StreamMessage::Welcome { hash: HashAlgorithm::Xxh3 }.encode(&mut answer);
+    StreamMessage::Welcome { hash: HashAlgorithm::Xxh3, repairs: Some(true) }.encode(&mut answer);
     for batch in 10..20 {
         StreamMessage::Verdict { batch, hash, verdict: Verdict::Verified }.encode(&mut answer);
     }
     StreamMessage::Deleted { batches: vec![1, 2, 3] }.encode(&mut answer);
+    StreamMessage::Frame { bytes: vec![7; 100] }.encode(&mut answer);
+    StreamMessage::NotKept { batch: 5 }.encode(&mut answer);
     let mut question = Vec::new();
     let node = "name".to_owned();
     let (cluster, fingerprint) = (ClusterId(7), Fingerprint(9));
-    StreamMessage::Hello { cluster, fingerprint, node }.encode(&mut question);
+    StreamMessage::Hello { cluster, fingerprint, node, version: VERSION }.encode(&mut question);
     StreamMessage::Seen { batch: 3, records: 9, hash }.encode(&mut question);
     let mut refusal = Vec::new();
     StreamMessage::Refused { reason: RefuseReason::Schema }.encode(&mut refusal);
