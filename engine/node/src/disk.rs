@@ -1,31 +1,41 @@
 //! The data folder on a real disk, behind the engine's trait.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bloomrf_engine::env::Disk;
-use bloomrf_engine::persist::{TEMPORARY_PREFIX, publish};
+use bloomrf_engine::persist::Place;
 
 /// A folder. Names come from a safe set, so that none can leave the folder or hide in it.
-#[derive(Debug)]
+///
+/// It is locked against other processes (and other openings in this one) until it and all its
+/// clones are dropped.
+#[derive(Clone, Debug)]
 pub struct FolderDisk {
     folder: PathBuf,
+    _lock: Arc<File>,
 }
 
 impl FolderDisk {
-    /// Creates the folder where it is missing, removes what an interrupted write left behind, and
-    /// proves that files can be written.
+    /// Creates the folder where it is missing, locks it, and lists it. `ResourceBusy` where another
+    /// one holds it. Whether it can be written is not asked: a full disk is no reason not to start.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let disk = FolderDisk { folder: folder.to_owned() };
-        for name in disk.list()? {
-            if name.starts_with(TEMPORARY_PREFIX) {
-                disk.remove(&name)?;
+        let lock = File::open(folder)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let message = "another process (or another node of this one) uses it";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
             }
+            // Some network file systems have no locks. Two nodes on one folder lose filters, and
+            // no answer.
+            Err(TryLockError::Error(error)) => tracing::warn!(%error, "data folder not locked"),
         }
-        publish(&disk, PROBE_NAME, b"writable\n")?;
-        disk.remove(PROBE_NAME)?;
+        let disk = FolderDisk { folder: folder.to_owned(), _lock: Arc::new(lock) };
+        disk.list()?;
         Ok(disk)
     }
 
@@ -71,9 +81,10 @@ impl Disk for FolderDisk {
 
     fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(name)?;
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
+        let opened = OpenOptions::new().write(true).create_new(true).open(path);
+        let mut file = opened.map_err(|e| Place::Create.mark(e))?;
+        file.write_all(bytes).map_err(|e| Place::Write.mark(e))?;
+        file.sync_all().map_err(|e| Place::Sync.mark(e))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -99,11 +110,11 @@ fn is_safe_name(name: &str) -> bool {
 
 /// Longest file name.
 const NAME_BYTES_MAX: usize = 128;
-/// File that proves at start that the folder can be written.
-const PROBE_NAME: &str = "write-probe";
 
 #[cfg(test)]
 mod tests {
+    use bloomrf_engine::persist::publish;
+
     use super::*;
 
     #[test]
@@ -142,11 +153,27 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_write_is_cleared_at_start() {
+    fn a_folder_is_used_by_one_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let left = folder.path().join("tmp-seed");
-        fs::write(&left, b"half").unwrap();
         let disk = FolderDisk::open(folder.path()).unwrap();
-        assert!(!left.exists() && disk.list().unwrap().is_empty());
+        let clone = disk.clone();
+        drop(disk);
+        let error = FolderDisk::open(folder.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        drop(clone);
+        FolderDisk::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_went_away_and_came_back_is_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let disk = FolderDisk::open(&path).unwrap();
+        publish(&disk, "one", b"1").unwrap();
+        fs::remove_dir_all(&path).unwrap();
+        assert_eq!(publish(&disk, "two", b"2").unwrap_err().place, Place::Create);
+        fs::create_dir(&path).unwrap();
+        publish(&disk, "two", b"2").unwrap();
+        assert_eq!(disk.list().unwrap(), ["two"]);
     }
 }

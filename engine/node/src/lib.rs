@@ -15,6 +15,7 @@ mod control;
 mod env;
 mod metrics;
 mod networks;
+mod persist;
 mod poll;
 mod respond;
 mod seed;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 pub use config::{Config, ConfigError};
 pub use networks::Networks;
+pub use persist::PersistNumbers;
 pub use start::{StartError, Surroundings};
 
 use shared::Shared;
@@ -92,4 +94,6 @@ pub struct NodeStatus {
     pub dropped: u64,
     /// Verdicts of mismatch.
     pub verify_mismatch: u64,
+    /// Of the data folder.
+    pub persist: PersistNumbers,
 }

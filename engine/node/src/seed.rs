@@ -1,7 +1,7 @@
 //! The hash seed: one per data folder and schema epoch, random at first start, stored.
 //!
-//! A small text file, named by the schema's fingerprint and closed by its own CRC32C. While no
-//! filter is stored, a damaged file only costs a new seed; nothing depends on the old one.
+//! A small text file, named by the schema's fingerprint and closed by its own CRC32C. A damaged
+//! one only costs a new seed: stored filters carry the seed that they were made with.
 
 use std::io;
 
@@ -9,26 +9,23 @@ use bloomrf_engine::env::{Disk, Rng};
 use bloomrf_engine::identity::Fingerprint;
 use bloomrf_engine::persist::publish;
 
-/// The seed of this folder and schema: read, or drawn and stored.
-pub(crate) fn load_or_draw(
-    disk: &dyn Disk,
-    rng: &mut dyn Rng,
-    fingerprint: Fingerprint,
-) -> io::Result<u64> {
+/// The seed of this folder and schema: read, or drawn and stored. A folder that cannot be read or
+/// written costs the seed of an earlier time, and no filter: files carry theirs.
+pub(crate) fn load_or_draw(disk: &dyn Disk, rng: &mut dyn Rng, fingerprint: Fingerprint) -> u64 {
     let name = format!("seed-{fingerprint}.txt");
-    match disk.read(&name, SEED_FILE_BYTES_MAX) {
-        Ok(bytes) => {
-            if let Some(seed) = decode(&bytes, fingerprint) {
-                return Ok(seed);
-            }
-            tracing::warn!(file = name, "hash seed file is damaged: drawing a new seed");
-        }
+    match disk.read(&name, SEED_FILE_BYTES_MAX).map(|bytes| decode(&bytes, fingerprint)) {
+        Ok(Some(seed)) => return seed,
+        Ok(None) => tracing::warn!(file = name, "hash seed file is damaged: drawing a new seed"),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        Err(error) => {
+            tracing::warn!(file = name, %error, "hash seed unreadable: drawing a new one")
+        }
     }
     let seed = rng.next_u64();
-    publish(disk, &name, encode(seed, fingerprint).as_bytes())?;
-    Ok(seed)
+    if let Err(error) = publish(disk, &name, encode(seed, fingerprint).as_bytes()) {
+        tracing::warn!(file = name, %error, "hash seed not stored: the next start draws another");
+    }
+    seed
 }
 
 /// Longest seed file looked at, bytes.
@@ -59,9 +56,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let disk = FolderDisk::open(folder.path()).unwrap();
         let mut rng = SystemRng::open().unwrap();
-        let first = load_or_draw(&disk, &mut rng, Fingerprint(1)).unwrap();
-        assert_eq!(load_or_draw(&disk, &mut rng, Fingerprint(1)).unwrap(), first);
-        assert_ne!(load_or_draw(&disk, &mut rng, Fingerprint(2)).unwrap(), first);
+        let first = load_or_draw(&disk, &mut rng, Fingerprint(1));
+        assert_eq!(load_or_draw(&disk, &mut rng, Fingerprint(1)), first);
+        assert_ne!(load_or_draw(&disk, &mut rng, Fingerprint(2)), first);
     }
 
     #[test]
@@ -86,7 +83,7 @@ mod tests {
         let mut rng = SystemRng::open().unwrap();
         let name = format!("seed-{}.txt", Fingerprint(3));
         publish(&disk, &name, b"rubbish").unwrap();
-        let seed = load_or_draw(&disk, &mut rng, Fingerprint(3)).unwrap();
+        let seed = load_or_draw(&disk, &mut rng, Fingerprint(3));
         assert_eq!(
             decode(&disk.read(&name, SEED_FILE_BYTES_MAX).unwrap(), Fingerprint(3)),
             Some(seed)

@@ -13,13 +13,14 @@ use bloomrf_engine::store::{Store, StoreReader};
 use bloomrf_engine::verify::DeletedBatches;
 use bloomrf_netio::link::udp::{DropGauge, host_losses};
 
-use crate::NodeStatus;
 use crate::config::Config;
 use crate::control::Outcome;
 use crate::keys::Keys;
 use crate::metrics::{Metrics, Moment};
+use crate::persist::PersistShown;
 use crate::poll::QueueCounters;
 use crate::watch::Stalled;
+use crate::{NodeStatus, PersistNumbers};
 
 /// Shared by all threads of a node.
 pub(crate) struct Shared {
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) stop: Arc<AtomicBool>,
     /// Sockets bound, arena ready, threads running.
     pub(crate) ready: AtomicBool,
+    /// Of the data folder.
+    pub(crate) persist: PersistShown,
     /// Told by the watchdog.
     pub(crate) stalled: Stalled,
     store: Mutex<Store>,
@@ -123,6 +126,7 @@ impl Shared {
             queues,
             stop: Arc::default(),
             ready: AtomicBool::new(false),
+            persist: PersistShown::default(),
             stalled: Stalled::default(),
             store: Mutex::new(store),
             deleted: Mutex::default(),
@@ -137,9 +141,12 @@ impl Shared {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whoever keeps batches elsewhere what became of some (nobody does so far).
+    /// Tells whoever keeps batches elsewhere what became of some: the data folder, which compares
+    /// with the store when it is woken and so needs no list.
     pub(crate) fn announce(&self, outcome: Outcome<'_>) {
-        let _ = outcome;
+        if !matches!(outcome, Outcome::Gone([])) {
+            self.persist.wake();
+        }
     }
 
     /// Whether a batch is known to be deleted. Whoever stores one asks afterwards.
@@ -176,11 +183,14 @@ impl Shared {
 
     /// Numbers of this moment.
     pub(crate) fn moment(&self) -> Moment {
+        let now_ns = self.clock.now_ns();
         Moment {
             queues: QueueCounters::sum(self.queues.iter().map(Arc::as_ref)),
-            socket_dropped: self.drops.sum(self.clock.now_ns()),
+            socket_dropped: self.drops.sum(now_ns),
             store: self.store().stats(),
             arena_bytes: self.config.arena_bytes,
+            persist: self.persist.status(),
+            is_disk_failing: self.persist.trouble(now_ns).is_some(),
         }
     }
 
@@ -195,13 +205,14 @@ impl Shared {
 
     /// The same numbers for the demo and tests.
     pub(crate) fn status(&self) -> NodeStatus {
-        let Moment { queues, socket_dropped, store, .. } = self.moment();
+        let Moment { queues, socket_dropped, store, persist, .. } = self.moment();
         NodeStatus {
             ingest: queues.ingest,
             store,
             incomplete: self.metrics.seal.incomplete_sum(),
             dropped: socket_dropped + queues.link.dropped + queues.link.oversize,
             verify_mismatch: self.metrics.seal.verify_mismatch.get(),
+            persist: PersistNumbers::of(&persist),
         }
     }
 }

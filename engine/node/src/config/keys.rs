@@ -188,6 +188,14 @@ pub(super) const KEYS: &[Key] = &[
         show: |c| c.user.clone().unwrap_or_else(|| "none".to_owned()),
     },
     Key {
+        name: "scrub_hours",
+        env: "BLOOMRF_SCRUB_HOURS",
+        unit: "hours",
+        limit: "0..=8760; within them all stored and resident filters are checked; 0: never",
+        apply: |c, v, _| set(&mut c.scrub_hours, value::number(v, 0..=8_760)),
+        show: |c| c.scrub_hours.to_string(),
+    },
+    Key {
         name: "lookup_budget_us",
         env: "BLOOMRF_LOOKUP_BUDGET_US",
         unit: "microseconds per lookup",

@@ -74,6 +74,9 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// `BLOOMRF_USER`: user to become in the sandbox, a name or `uid:gid`; `None`: as started.
     pub user: Option<String>,
+    /// `BLOOMRF_SCRUB_HOURS`: stored files and resident filters are all looked at again in this
+    /// time; 0: never.
+    pub scrub_hours: u64,
     /// Lookup budget inside the node, microseconds.
     pub lookup_budget_us: u32,
     /// `BLOOMRF_LOOKUP_KEYS`: key file; then only lookups sealed with one of its keys are answered.
@@ -150,6 +153,7 @@ impl Default for Config {
             data_dir: PathBuf::from("/var/lib/fermihdi/bloomrf"),
             sandbox: Sandbox::Off,
             user: None,
+            scrub_hours: 24,
             lookup_budget_us: 10_000,
             lookup_keys: None,
             lookup_rate: 100_000,

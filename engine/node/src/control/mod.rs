@@ -41,6 +41,8 @@ pub(crate) struct ControlLoop {
     pub(crate) http: std::net::TcpListener,
     /// From the sealer.
     pub(crate) offers: mpsc::Receiver<Offer>,
+    /// Becomes true when stored filters are loaded.
+    pub(crate) loaded: watch::Receiver<bool>,
     /// Becomes true to end.
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -56,9 +58,16 @@ impl ControlLoop {
             Err(error) => return tracing::error!(%error, "no control thread: no runtime"),
         };
         runtime.block_on(async {
-            let scc = scc::run(Arc::clone(&self.shared), self.offers, self.stop.clone());
-            let keys = refresh_keys(&self.shared);
-            let http = http::serve(Arc::clone(&self.shared), self.http, self.stop);
+            let Self { shared, http, offers, mut loaded, stop } = self;
+            let client = scc::run(Arc::clone(&shared), offers, stop.clone());
+            let scc = async {
+                // Fails where the start did.
+                if loaded.wait_for(|loaded| *loaded).await.is_ok() {
+                    client.await;
+                }
+            };
+            let keys = refresh_keys(&shared);
+            let http = http::serve(Arc::clone(&shared), http, stop);
             let served = async { tokio::join!(scc, http) };
             tokio::select! {
                 _ = served => {}

@@ -4,14 +4,16 @@ use std::sync::{Mutex, PoisonError};
 
 use bloomrf_engine::filter::{FORMS, FormCounts};
 use bloomrf_engine::ingest::RefuseReason;
+use bloomrf_engine::persist::PersistStatus;
 use bloomrf_engine::store::StoreStats;
 use prometheus::{IntCounter, IntGauge};
 
 use super::Register;
+use super::persist::PersistMetrics;
 use crate::poll::QueueNumbers;
 
 /// Numbers of one moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Moment {
     /// Sum over the queues.
     pub(crate) queues: QueueNumbers,
@@ -21,6 +23,10 @@ pub(crate) struct Moment {
     pub(crate) store: StoreStats,
     /// Configured size of the arena, bytes.
     pub(crate) arena_bytes: usize,
+    /// Of the data folder.
+    pub(crate) persist: PersistStatus,
+    /// The data folder fails, or does not answer.
+    pub(crate) is_disk_failing: bool,
 }
 
 /// The copies.
@@ -105,9 +111,10 @@ impl Mirror {
         })
     }
 
-    pub(super) fn refresh(&self, moment: &Moment, forms: &FormCounts) {
+    pub(super) fn refresh(&self, moment: &Moment, forms: &FormCounts, persist: &PersistMetrics) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Moment { queues, socket_dropped, store, arena_bytes } = moment;
+        persist.refresh(&moment.persist, moment.is_disk_failing);
+        let Moment { queues, socket_dropped, store, arena_bytes, .. } = moment;
         set(&self.verified, store.verified);
         set(&self.pending, store.pending);
         set(&self.bytes, store.bytes);
@@ -143,11 +150,11 @@ impl Mirror {
     }
 }
 
-fn set(gauge: &IntGauge, value: u64) {
+pub(super) fn set(gauge: &IntGauge, value: u64) {
     gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
 }
 
 /// A counter only goes forward.
-fn advance(counter: &IntCounter, value: u64) {
+pub(super) fn advance(counter: &IntCounter, value: u64) {
     counter.inc_by(value.saturating_sub(counter.get()));
 }

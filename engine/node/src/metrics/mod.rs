@@ -5,11 +5,13 @@
 
 mod lookup;
 mod mirror;
+mod persist;
 mod seal;
 
 use bloomrf_engine::filter::FormCounts;
 use bloomrf_kernels::arena::PageMode;
 use mirror::Mirror;
+use persist::PersistMetrics;
 use prometheus::core::Collector;
 use prometheus::{Opts, Registry, TextEncoder};
 
@@ -23,6 +25,7 @@ pub(crate) struct Metrics {
     arena_page_bytes: prometheus::IntGauge,
     stalled_threads: prometheus::IntGaugeVec,
     mirror: Mirror,
+    persist: PersistMetrics,
     /// Counted by the responders.
     pub(crate) lookup: LookupMetrics,
     /// Counted by sealer and verification client.
@@ -43,9 +46,10 @@ impl Metrics {
             &["thread"],
         ))?;
         let mirror = Mirror::new(&register)?;
+        let persist = PersistMetrics::new(&register)?;
         let lookup = LookupMetrics::new(&register)?;
         let seal = SealMetrics::new(&register)?;
-        Ok(Metrics { registry, arena_page_bytes, stalled_threads, mirror, lookup, seal })
+        Ok(Metrics { registry, arena_page_bytes, stalled_threads, mirror, persist, lookup, seal })
     }
 
     /// Notes which pages the arena is made of.
@@ -68,7 +72,7 @@ impl Metrics {
         moment: &Moment,
         forms: &FormCounts,
     ) -> Result<String, prometheus::Error> {
-        self.mirror.refresh(moment, forms);
+        self.mirror.refresh(moment, forms, &self.persist);
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }

@@ -1,4 +1,4 @@
-//! Starting and stopping: data folder, sockets, store, threads; in reverse at the end.
+//! Starting and stopping: sockets, data folder, store, threads; in reverse at the end.
 
 mod error;
 mod memory;
@@ -23,10 +23,10 @@ use bloomrf_netio::{Link, Waker};
 use tokio::sync::{mpsc, watch};
 
 use crate::control::{ControlLoop, OFFERS_MAX, QueuePort, SealLoop};
-use crate::disk::FolderDisk;
-use crate::env::{SystemClock, SystemRng};
+use crate::env::SystemClock;
 use crate::keys::Keys;
 use crate::metrics::Metrics;
+use crate::persist;
 use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
 use crate::respond::{TcpResponder, UdpResponder};
 use crate::shared::Shared;
@@ -43,10 +43,11 @@ use sockets::Sockets;
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
 pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, StartError> {
     let keys = Keys::load(&config)?;
-    let seed = open_seed(&config)?;
     let Surroundings { clock, links } = surroundings;
     let Sockets { links, gauges, lookup_udp, lookup_tcp, http, ports } =
         Sockets::bind(&config, links)?;
+    // After the sockets: who cannot bind them touches no folder that another node uses.
+    let (disk, rng, seed) = persist::open_folder(&config)?;
     let metrics =
         Metrics::new().map_err(|e| StartError::Setup { what: "metrics", reason: e.to_string() })?;
     let policy = policy(&config, seed);
@@ -66,6 +67,19 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let mut threads = Threads::new(&shared, calls, stop);
     threads.wakers = links.iter().map(|link| link.waker()).collect();
     let (offer, offers) = mpsc::channel(OFFERS_MAX);
+    // HTTP answers while stored filters are loaded; the SCC hears of us when they are.
+    let (loaded, is_loaded) = watch::channel(false);
+    let control = ControlLoop {
+        shared: Arc::clone(&shared),
+        http,
+        offers,
+        loaded: is_loaded,
+        stop: stopped.clone(),
+    };
+    threads.spawn("bloomrf-control".to_owned(), move |pulse| control.run(pulse))?;
+    let persist = persist::recover(&shared, disk, rng, seed)?;
+    threads.spawn_unwatched("bloomrf-persist".to_owned(), move || persist.run())?;
+    let _ = loaded.send(true);
     let (ports_of_queues, ends) = rings(&threads.wakers);
     let sealer = Sealer::new(SealerConfig {
         ingest: ingest.clone(),
@@ -78,23 +92,12 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     threads.spawn_queues(links, ends, &ingest, &sealer)?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
     threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
-    let tcp =
-        TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped.clone() };
+    let tcp = TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped };
     threads.spawn("bloomrf-tcp".to_owned(), move |pulse| tcp.run(pulse))?;
-    let control = ControlLoop { shared: Arc::clone(&shared), http, offers, stop: stopped };
-    threads.spawn("bloomrf-control".to_owned(), move |pulse| control.run(pulse))?;
     threads.watch()?;
     shared.ready.store(true, Ordering::Release);
     log_start(&shared, &ports);
     Ok(Node { ports, shared, threads })
-}
-
-fn open_seed(config: &Config) -> Result<u64, StartError> {
-    let refuse = |source| StartError::DataDir { path: config.data_dir.clone(), source };
-    let disk = FolderDisk::open(&config.data_dir).map_err(refuse)?;
-    let mut rng = SystemRng::open()
-        .map_err(|e| StartError::Setup { what: "/dev/urandom", reason: e.to_string() })?;
-    crate::seed::load_or_draw(&disk, &mut rng, config.schema.fingerprint()).map_err(refuse)
 }
 
 fn policy(config: &Config, seed: u64) -> FilterPolicy {
@@ -163,6 +166,15 @@ impl Threads {
     ) -> Result<Thread, StartError> {
         let pulse = Arc::new(Pulse::default());
         self.pulses.push((name.clone(), Arc::clone(&pulse)));
+        self.spawn_unwatched(name, move || run(&pulse))
+    }
+
+    /// A thread that may take its time.
+    fn spawn_unwatched(
+        &mut self,
+        name: String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Result<Thread, StartError> {
         let watch = Watch { shared: Arc::clone(&self.shared) };
         let (calls, role) = (self.calls.clone(), name.clone());
         let spawned = thread::Builder::new().name(name.clone()).spawn(move || {
@@ -171,7 +183,7 @@ impl Threads {
                 // The filter for the whole process was taken a moment ago: a defect.
                 panic!("the system calls of {role} cannot be limited: {reason}");
             }
-            run(&pulse);
+            run();
         });
         let join = spawned.map_err(|source| StartError::Thread { name, source })?;
         let thread = join.thread().clone();

@@ -49,9 +49,11 @@ pub(super) async fn list(
     held.sort_by_key(|(batch, _)| batch.batch);
     let next = held.get(page.limit).map(|(batch, _)| batch.batch);
     held.truncate(page.limit);
+    let (stored, folder) = (shared.persist.stored(), shared.persist.status());
     let mut batches = Vec::with_capacity(held.len());
     for (batch, state) in &held {
-        batches.push(describe(&shared, batch, *state));
+        let is_stored = stored.binary_search(&batch.batch).is_ok();
+        batches.push(describe(&shared, batch, *state, is_stored));
         // Counting bits takes a while: the SCC's verdicts come first.
         tokio::task::yield_now().await;
     }
@@ -67,13 +69,16 @@ pub(super) async fn list(
         "groups": stats.groups,
         "sliced": stats.sliced_batches,
         "bytes_limit": shared.config.arena_bytes,
+        "files": folder.files,
+        "files_bytes": folder.bytes,
+        "files_waiting": folder.waiting,
         "batches": batches,
         "next": next,
     }))
     .into_response()
 }
 
-fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState) -> Value {
+fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState, is_stored: bool) -> Value {
     let (config, records) = (&shared.config, batch.records);
     let bits = config.bits_per_key.saturating_mul(config.levels);
     let names = shared.schema.columns().iter();
@@ -88,6 +93,7 @@ fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState) -> Value {
             BatchState::Verified => "verified",
             BatchState::Rejected => "rejected",
         },
+        "stored": is_stored,
         "records": batch.records,
         "bytes": batch.filter_bytes(),
         "columns": columns,

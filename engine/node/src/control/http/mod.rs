@@ -59,7 +59,9 @@ fn refuse(status: StatusCode, message: impl Into<String>) -> Response {
 async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     if shared.ready.load(Ordering::Acquire) {
         let stalled = shared.stalled.names().into_iter();
-        let wrong: String = stalled.map(|name| format!("stalled thread: {name}\n")).collect();
+        let wrong = stalled.map(|name| format!("stalled thread: {name}\n"));
+        let disk = shared.persist.trouble(shared.clock.now_ns());
+        let wrong: String = wrong.chain(disk.map(|why| format!("disk: {why}\n"))).collect();
         return format!("ready\n{wrong}").into_response();
     }
     refuse(StatusCode::SERVICE_UNAVAILABLE, "the node is still starting")
