@@ -2,9 +2,12 @@
 //! each, with a line for `cargo xtask campaign` at its end. Exit code 1 where anything failed.
 #![forbid(unsafe_code)]
 
+mod chance;
 mod cluster;
 mod exhaustion;
 mod fpr;
+mod overload;
+mod relay;
 mod report;
 
 use std::process::ExitCode;
@@ -25,11 +28,17 @@ enum Row {
     Exhaustion(exhaustion::Args),
     /// Row 13: false-positive rates against the model.
     Fpr(fpr::Args),
+    /// Row 16: overload, forged sources, malformed and reflected datagrams.
+    Overload(overload::Args),
+    /// Row 1: a relay that loses, repeats, reorders, corrupts and truncates.
+    Relay(relay::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().row {
         Row::Exhaustion(args) => exhaustion::run(&args),
         Row::Fpr(args) => fpr::run(&args),
+        Row::Overload(args) => overload::run(&args),
+        Row::Relay(args) => relay::run(&args),
     }
 }

@@ -153,7 +153,7 @@ impl Cluster {
 }
 
 /// One page of a node.
-fn page(http: SocketAddr, path: &str) -> std::io::Result<(u16, String)> {
+pub(crate) fn page(http: SocketAddr, path: &str) -> std::io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(http)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n")?;
