@@ -9,6 +9,7 @@ mod fpr;
 mod overload;
 mod relay;
 mod report;
+mod surroundings;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,8 @@ struct Cli {
 enum Row {
     /// Row 15: buffers run out, threads stand still, the disk is full.
     Exhaustion(exhaustion::Args),
+    /// Row 17: clocks, settings at their limits, other versions.
+    Surroundings(surroundings::Args),
     /// Row 13: false-positive rates against the model.
     Fpr(fpr::Args),
     /// Row 16: overload, forged sources, malformed and reflected datagrams.
@@ -37,6 +40,7 @@ enum Row {
 fn main() -> ExitCode {
     match Cli::parse().row {
         Row::Exhaustion(args) => exhaustion::run(&args),
+        Row::Surroundings(args) => surroundings::run(&args),
         Row::Fpr(args) => fpr::run(&args),
         Row::Overload(args) => overload::run(&args),
         Row::Relay(args) => relay::run(&args),

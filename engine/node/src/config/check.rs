@@ -40,7 +40,7 @@ impl Provenance {
         text
     }
 
-    /// `{"settings": [{"key", "env", "value", "unit", "origin"}], "notes": [..]}`
+    /// `{"settings": [{"key", "env", "value", "unit", "limit", "origin"}], "notes": [..]}`
     #[must_use]
     pub fn to_json(&self) -> Value {
         let settings: Vec<Value> = self
@@ -52,6 +52,7 @@ impl Provenance {
                     "env": s.env,
                     "value": s.value,
                     "unit": s.unit,
+                    "limit": s.limit,
                     "origin": s.origin.to_string(),
                 })
             })

@@ -51,6 +51,8 @@ pub struct Setting {
     pub value: String,
     /// Unit, or kind of value.
     pub unit: &'static str,
+    /// What is allowed, for people; bounds of numbers as `LOW..=HIGH`.
+    pub limit: &'static str,
     /// Where it came from.
     pub origin: Origin,
 }
@@ -207,6 +209,7 @@ impl Draft {
             env: key.env,
             value: (key.show)(&self.config),
             unit: key.unit,
+            limit: key.limit,
             origin: self.origins.get(key.name).map_or(Origin::Default, |(o, _)| o.clone()),
         };
         let settings = KEYS.iter().map(setting).collect();

@@ -75,6 +75,7 @@ impl Client {
             let Ok(reason) = outcome else { return };
             self.shared.metrics.seal.scc_connected.set(0);
             failures += 1;
+            self.shared.metrics.seal.scc_failures.inc();
             if failures.is_power_of_two() {
                 let (scc, pending) = (self.address, self.session.pending());
                 tracing::warn!(%scc, reason, pending, "no verification stream; trying again");

@@ -16,6 +16,8 @@ pub(crate) struct SealMetrics {
     pub(crate) verify_mismatch: IntCounter,
     /// 1 while the SCC has welcomed us.
     pub(crate) scc_connected: IntGauge,
+    /// Streams that failed.
+    pub(crate) scc_failures: IntCounter,
 }
 
 impl SealMetrics {
@@ -36,6 +38,10 @@ impl SealMetrics {
             verify_mismatch: register
                 .counter("verify_mismatch", "Batches whose hash the SCC did not confirm.")?,
             scc_connected: register.gauge("scc_connected", "1 while the SCC has welcomed us.")?,
+            scc_failures: register.counter(
+                "scc_failures",
+                "Verification streams that did not come about, broke, or were refused.",
+            )?,
         })
     }
 

@@ -143,13 +143,18 @@ impl Cluster {
         page(self.node.ports().http, path).map_err(|e| format!("{path}: {e}"))
     }
 
-    /// The number of a metric; `name` with its labels as `/metrics` shows it.
+    /// The number of a metric.
     pub(crate) fn metric(&self, name: &str) -> Option<f64> {
-        let (_, text) = self.page("/metrics").ok()?;
-        text.lines()
-            .filter_map(|line| line.strip_prefix("fermihdi_bloomrf_")?.strip_prefix(name))
-            .find_map(|rest| rest.strip_prefix(' ')?.parse().ok())
+        metric(self.node.ports().http, name)
     }
+}
+
+/// The number of a metric; `name` with its labels as `/metrics` shows it.
+pub(crate) fn metric(http: SocketAddr, name: &str) -> Option<f64> {
+    let (_, text) = page(http, "/metrics").ok()?;
+    text.lines()
+        .filter_map(|line| line.strip_prefix("fermihdi_bloomrf_")?.strip_prefix(name))
+        .find_map(|rest| rest.strip_prefix(' ')?.parse().ok())
 }
 
 /// One page of a node.
