@@ -6,6 +6,8 @@ mod chance;
 mod cluster;
 mod exhaustion;
 mod fpr;
+mod intake;
+mod lookups;
 mod overload;
 mod relay;
 mod report;
@@ -29,6 +31,8 @@ enum Row {
     Exhaustion(exhaustion::Args),
     /// Row 17: clocks, settings at their limits, other versions.
     Surroundings(surroundings::Args),
+    /// Row 12: every ingested key is looked up while it lives.
+    Lookups(lookups::Args),
     /// Row 13: false-positive rates against the model.
     Fpr(fpr::Args),
     /// Row 16: overload, forged sources, malformed and reflected datagrams.
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
     match Cli::parse().row {
         Row::Exhaustion(args) => exhaustion::run(&args),
         Row::Surroundings(args) => surroundings::run(&args),
+        Row::Lookups(args) => lookups::run(&args),
         Row::Fpr(args) => fpr::run(&args),
         Row::Overload(args) => overload::run(&args),
         Row::Relay(args) => relay::run(&args),
