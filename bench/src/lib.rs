@@ -2,6 +2,7 @@
 //! Same seed, same keys.
 
 pub mod flows;
+pub mod live;
 pub mod rounds;
 
 /// A splitmix64 sequence.

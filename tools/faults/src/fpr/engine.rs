@@ -233,13 +233,14 @@ impl ColumnShape {
                 return Err(format!("batch {index} is stored as {kind:?}"));
             }
             let (keys, width) = (self.keys as u64, self.width);
-            let rate = rates.entry((u8::from(kind == FilterKind::Blocked), words)).or_insert_with(
-                || match kind {
-                    FilterKind::BloomRf => fpr(&layers, words, keys, width),
-                    FilterKind::Blocked => fpr_blocked(blocked::K_DEFAULT, words, keys),
-                    _ => 0.0,
-                },
-            );
+            let rate =
+                rates.entry((u8::from(kind == FilterKind::Blocked), words)).or_insert_with(|| {
+                    match kind {
+                        FilterKind::BloomRf => fpr(&layers, words, keys, width),
+                        FilterKind::Blocked => fpr_blocked(blocked::K_DEFAULT, words, keys),
+                        _ => 0.0,
+                    }
+                });
             expected += *rate * negatives as f64;
         }
         Ok(expected)

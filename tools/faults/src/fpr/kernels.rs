@@ -31,7 +31,9 @@ pub(super) struct Blocked {
 impl Shape for Layered {
     fn name(&self) -> String {
         let Layered { bits, keys, bits_per_key, width, fold } = self;
-        format!("bloomRF {bits} bits, {keys} keys, {bits_per_key} bits/key, width {width}, fold {fold}")
+        format!(
+            "bloomRF {bits} bits, {keys} keys, {bits_per_key} bits/key, width {width}, fold {fold}"
+        )
     }
 
     fn measure(&self, negatives: u64, seed: u64) -> Result<Rate, String> {
@@ -80,8 +82,7 @@ impl Shape for Layered {
             }
         }
         rate.negatives = asked - held;
-        rate.expected =
-            fpr(&layers, size, self.keys as u64, self.width) * rate.negatives as f64;
+        rate.expected = fpr(&layers, size, self.keys as u64, self.width) * rate.negatives as f64;
         Ok(rate)
     }
 }

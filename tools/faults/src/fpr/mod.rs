@@ -116,11 +116,23 @@ fn grid() -> Vec<Box<dyn Shape>> {
                 shapes.push(Box::new(shape));
             }
         }
-        shapes.push(Box::new(ColumnShape { kind, levels: 1, keys: 12_000, width: 1, exact: false }));
+        shapes.push(Box::new(ColumnShape {
+            kind,
+            levels: 1,
+            keys: 12_000,
+            width: 1,
+            exact: false,
+        }));
         shapes.push(Box::new(ColumnShape { kind, levels: 4, keys: 300, width: 1, exact: true }));
     }
     for kind in ["ipv6", "uuid", "bytes(24)"] {
-        shapes.push(Box::new(ColumnShape { kind, levels: 4, keys: 12_000, width: 1, exact: false }));
+        shapes.push(Box::new(ColumnShape {
+            kind,
+            levels: 4,
+            keys: 12_000,
+            width: 1,
+            exact: false,
+        }));
     }
     shapes
 }

@@ -16,7 +16,11 @@ pub(super) struct Rate {
 impl Rate {
     /// Measured over expected; 1 where nothing is expected and nothing was found.
     pub(super) fn ratio(&self) -> f64 {
-        if self.expected == 0.0 && self.found == 0 { 1.0 } else { self.found as f64 / self.expected }
+        if self.expected == 0.0 && self.found == 0 {
+            1.0
+        } else {
+            self.found as f64 / self.expected
+        }
     }
 
     /// Whether it is off the model by more than 5 % and more than 4 sigma; of an exact kind,

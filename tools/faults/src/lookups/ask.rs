@@ -95,14 +95,20 @@ impl<'s> Asker<'s> {
         }
     }
 
-    /// Asks for every cell of a column by equality, for some of them by a range around them, and
-    /// for lists of neighbours.
-    pub(super) fn column(&mut self, ordinal: u16, truth: &ColumnTruth, chance: &mut Chance) {
+    /// Asks for one in `every` cells of a column by equality, for some of them by a range around
+    /// them, and for lists of neighbours.
+    pub(super) fn column(
+        &mut self,
+        ordinal: u16,
+        truth: &ColumnTruth,
+        every: usize,
+        chance: &mut Chance,
+    ) {
         let schema = Arc::clone(&self.schema);
         let column = &schema.columns()[usize::from(ordinal)];
         let mut list: Vec<Literal> = Vec::new();
         let mut holders: Vec<(Cell, BatchId)> = Vec::new();
-        for held in truth.cells() {
+        for held in truth.cells().step_by(every) {
             let cell = &held[0].0;
             let Some(literal) = cells::literal(column, cell) else { continue };
             let equal =
@@ -141,13 +147,7 @@ impl<'s> Asker<'s> {
         self.ask(Predicate::Between { column: ordinal, low, high }, held, "BETWEEN", false);
     }
 
-    fn ask(
-        &mut self,
-        predicate: Predicate,
-        held: &[(Cell, BatchId)],
-        form: &str,
-        is_point: bool,
-    ) {
+    fn ask(&mut self, predicate: Predicate, held: &[(Cell, BatchId)], form: &str, is_point: bool) {
         self.request.predicate = predicate;
         self.next = (self.next + 1) % self.evaluators.len();
         let evaluator = &mut self.evaluators[self.next];

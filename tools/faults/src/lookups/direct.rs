@@ -123,7 +123,13 @@ fn narrow(kernel: Kernel, filter: &Filter, keys: &[u64], spread: u64, asked: &mu
     }
 }
 
-fn planned(layers: &bloomrf_kernels::Layers, hashed: &[u64], top: TopBits, lo: u64, hi: u64) -> bool {
+fn planned(
+    layers: &bloomrf_kernels::Layers,
+    hashed: &[u64],
+    top: TopBits,
+    lo: u64,
+    hi: u64,
+) -> bool {
     let mut plan = RangePlan::default();
     plan.build(layers, lo, hi, 256);
     plan.run(hashed, top).may_hold()

@@ -49,6 +49,8 @@ enum Part {
     Ingest,
     /// The way of a record and of a question through the engine.
     Pipeline,
+    /// A whole node asked over UDP while it ingests.
+    Latency,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,6 +96,7 @@ const BENCHES: &[(Part, &str, &[&str])] = &[
     (Part::Exact, "exact_kinds", &[]),
     (Part::Ingest, "ingest", &[]),
     (Part::Pipeline, "pipeline", &["ingest", "lookups", "archive"]),
+    (Part::Latency, "latency", &[]),
 ];
 
 /// One call of the command.
