@@ -5,7 +5,7 @@
 //! retains 160: filters of every kind, folded and not, on every kernel set in turn. While a batch
 //! is fresh its plain and exact filters are asked by themselves; when the chunks were sliced, the
 //! engine's lookups are asked about all that live, and once more after the batches were taken out
-//! of their groups and put into another store, as a restart does.
+//! of their groups, written to files, read and put into another store, as a restart does.
 
 mod ask;
 mod cells;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bloomrf_engine::filter::FilterPolicy;
+use bloomrf_engine::format::{self, FileName, Origin, Stamp};
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::schema::Schema;
 use bloomrf_engine::seal::SealedBatch;
@@ -29,7 +30,7 @@ use self::ask::Asker;
 use self::cells::{Cell, Source};
 use self::truth::ColumnTruth;
 use crate::chance::Chance;
-use crate::intake::Intake;
+use crate::intake::{CLUSTER, Intake};
 use crate::report::{self, Report};
 
 /// How much to look up.
@@ -86,6 +87,7 @@ struct World {
     sources: Vec<Source>,
     truth: Vec<ColumnTruth>,
     store: Store,
+    filter_seed: u64,
 }
 
 impl World {
@@ -112,6 +114,7 @@ impl World {
         Ok(World {
             sources: sources.collect(),
             truth: schema.columns().iter().map(|_| ColumnTruth::default()).collect(),
+            filter_seed: policy.seed,
             intake: Intake::new(&schema, policy, expected),
             store: Store::on(bounds, kernels[(seed / 4 % kernels.len() as u64) as usize], None),
             chance,
@@ -134,9 +137,8 @@ impl World {
             Kernel::best(),
             None,
         );
-        let plain: Option<Vec<_>> =
-            (first..=BATCHES).map(|batch| snapshot.plain(batch).map(Arc::new)).collect();
-        let left_out = restarted.restore(plain.ok_or("a live batch is not in the snapshot")?);
+        let stored = (first..=BATCHES).map(|batch| self.stored(&snapshot, batch));
+        let left_out = restarted.restore(stored.collect::<Result<_, String>>()?);
         if !left_out.is_empty() {
             return Err(format!("a restart had no room for {left_out:?}"));
         }
@@ -147,6 +149,27 @@ impl World {
         while restarted.step() {}
         let snapshot = restarted.reader().load().clone();
         self.ask(&snapshot, ("lookup after a restart", 1), report, sums, repeat)
+    }
+
+    /// A batch as its file gives it back.
+    fn stored(&self, snapshot: &Snapshot, batch: BatchId) -> Result<Arc<SealedBatch>, String> {
+        let plain = snapshot.plain(batch).ok_or("a live batch is not in the snapshot")?;
+        let origin = Origin {
+            cluster: CLUSTER,
+            fingerprint: self.schema.fingerprint(),
+            schema_version: self.schema.version(),
+        };
+        let seed = self.filter_seed;
+        let stamp = Stamp { uuid: batch.into(), generation: 1, built_at_us: 0, seed };
+        let bytes = format::encode(&plain, &origin, &stamp)
+            .map_err(|why| format!("batch {batch} is not written: {why:?}"))?;
+        let name = FileName { batch, generation: 1 };
+        let stored = format::decode(&bytes, &name, &origin, &self.schema)
+            .map_err(|why| format!("batch {batch} is not read: {why:?}"))?;
+        match stored.lost.first() {
+            None => Ok(Arc::new(stored.batch)),
+            Some(lost) => Err(format!("batch {batch} lost a filter: {lost:?}")),
+        }
     }
 
     /// One batch through the real path; its fresh filters are asked about every key.
