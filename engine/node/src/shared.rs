@@ -1,11 +1,12 @@
 //! What the threads of one node share. The responders touch only the snapshot reader, the clock
 //! and atomic counters; the store's lock is between sealer and control alone.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::FormCounts;
+use bloomrf_engine::handshake::Stop;
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::LookupConfig;
 use bloomrf_engine::schema::Schema;
@@ -39,7 +40,7 @@ pub(crate) struct Shared {
     /// Per queue.
     pub(crate) queues: Vec<Arc<QueueCounters>>,
     /// Set to end every thread.
-    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) stop: Arc<Stop>,
     /// Sockets bound, arena ready, threads running.
     pub(crate) ready: AtomicBool,
     /// Of the data folder.
@@ -167,7 +168,7 @@ impl Shared {
 
     /// Whether the node is to end.
     pub(crate) fn stopping(&self) -> bool {
-        self.stop.load(Ordering::Acquire)
+        self.stop.is_raised()
     }
 
     /// What a responder or `/explain` needs to know.

@@ -1,10 +1,10 @@
 //! 64 slots that share one `live` mask: the only authority on what may be consulted.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::column::{self, ChunkColumn, ColumnGroup};
 use super::digest::ColumnDigest;
+use super::live::LiveMask;
 use crate::filter::SealedColumn;
 use crate::seal::SealedBatch;
 
@@ -15,7 +15,7 @@ pub const CHUNK_SLOTS: usize = 64;
 /// emptied) shares the `live` mask, so that a verdict is one atomic operation for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
-    live: Arc<AtomicU64>,
+    live: LiveMask,
     slots: Vec<Option<Arc<SealedBatch>>>,
     /// One per slot and column; those of an emptied slot mean nothing.
     digests: Vec<Arc<[ColumnDigest]>>,
@@ -28,7 +28,7 @@ impl Chunk {
     /// once per lookup.
     #[must_use]
     pub fn live(&self) -> u64 {
-        self.live.load(Ordering::Acquire) & self.occupied
+        self.live.of(self.occupied)
     }
 
     /// The batch in a slot.
@@ -127,11 +127,11 @@ impl Chunk {
 
     /// Marks a slot as verified.
     pub(super) fn raise(&self, slot: usize) {
-        self.live.fetch_or(1 << slot, Ordering::Release);
+        self.live.raise(slot);
     }
 
     /// Marks a slot as not to be consulted any more.
     pub(super) fn lower(&self, slot: usize) {
-        self.live.fetch_and(!(1 << slot), Ordering::Release);
+        self.live.lower(slot);
     }
 }

@@ -9,7 +9,9 @@
 mod build;
 mod chunk;
 mod column;
+mod current;
 mod digest;
+mod live;
 mod plain;
 mod report;
 mod resolve;

@@ -13,22 +13,23 @@ mod steps;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use bloomrf_kernels::Kernel;
 use bloomrf_kernels::arena::Arena;
 
 use super::build::Workshop;
+use super::current::Current;
 use super::digest::ColumnDigest;
 use super::resolve::IdRun;
 use super::shape::ColumnPlan;
 use super::{Absence, BatchState, InsertError, Place, Snapshot, StoreStats};
 use crate::identity::BatchId;
 use crate::seal::SealedBatch;
+use crate::sync::Guard;
 use crate::verify::BatchHash;
 use crate::wire::stream::Verdict;
 
 use entry::Entry;
-use room::Retired;
+use room::Retiring;
 pub use scrub::Scrubbed;
 use scrub::Scrubber;
 use steps::Work;
@@ -45,13 +46,13 @@ pub struct StoreConfig {
 /// A reader's handle: cheap to clone, wait-free to load.
 #[derive(Clone, Debug)]
 pub struct StoreReader {
-    current: Arc<ArcSwap<Snapshot>>,
+    current: Current<Snapshot>,
 }
 
 impl StoreReader {
     /// The current snapshot.
     #[must_use]
-    pub fn load(&self) -> arc_swap::Guard<Arc<Snapshot>> {
+    pub fn load(&self) -> Guard<Snapshot> {
         self.current.load()
     }
 }
@@ -71,7 +72,7 @@ struct Held {
 pub struct Store {
     config: StoreConfig,
     workshop: Workshop,
-    current: Arc<ArcSwap<Snapshot>>,
+    current: Current<Snapshot>,
     /// Oldest first: ascending by chunk and slot.
     held: VecDeque<Held>,
     /// Bytes of the plain filters of `held`.
@@ -88,7 +89,7 @@ pub struct Store {
     /// How the columns of the last chunk were sliced.
     last_plans: Vec<Option<ColumnPlan>>,
     /// Dropped here, perhaps still reachable through a reader's snapshot.
-    retired: Vec<Retired>,
+    retired: Vec<Retiring>,
     /// Oldest first, at most `GONE_MAX`.
     gone: VecDeque<(BatchId, Absence)>,
     rejected: u64,
@@ -116,7 +117,7 @@ impl Store {
         Store {
             config,
             workshop: Workshop { kernel, arena },
-            current: Arc::new(ArcSwap::from_pointee(Snapshot::default())),
+            current: Current::new(Snapshot::default()),
             held: VecDeque::new(),
             plain_bytes: 0,
             chunks: Vec::new(),
@@ -136,7 +137,7 @@ impl Store {
     /// A handle for lookups.
     #[must_use]
     pub fn reader(&self) -> StoreReader {
-        StoreReader { current: Arc::clone(&self.current) }
+        StoreReader { current: self.current.clone() }
     }
 
     /// Keeps a sealed batch as pending. Evicts the oldest until it fits; returns the evicted ids,
@@ -253,9 +254,9 @@ impl Store {
         if let Ok(at) = self.chunk_at(held.chunk) {
             let entry = &mut self.chunks[at];
             entry.chunk.lower(held.slot);
-            self.retired.extend(entry.remove(held.slot).into_iter().map(Retired::group));
+            self.retired.extend(entry.remove(held.slot).iter().map(Retiring::group));
         }
-        self.retired.extend(held.batch.columns.iter().filter_map(Retired::column));
+        self.retired.extend(held.batch.columns.iter().filter_map(Retiring::column));
     }
 
     fn reject(&mut self, at: usize) {
@@ -301,7 +302,7 @@ impl Store {
         let runs = IdRun::all(&index).into();
         let chunks = self.chunk_versions();
         let snapshot = Snapshot { chunks, index: index.into(), runs, gone: gone.into() };
-        self.current.store(Arc::new(snapshot));
+        self.current.show(snapshot);
         self.reap();
     }
 
@@ -309,7 +310,7 @@ impl Store {
     fn publish_versions(&mut self) {
         let shown = Snapshot::clone(&self.current.load());
         let chunks = self.chunk_versions();
-        self.current.store(Arc::new(Snapshot { chunks, ..shown }));
+        self.current.show(Snapshot { chunks, ..shown });
         self.reap();
     }
 

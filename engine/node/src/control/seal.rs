@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bloomrf_engine::handshake;
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::ingest::{QueueCommand, QueueEvent};
 use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer};
@@ -40,15 +41,13 @@ impl QueuePort {
 
     /// Moves commands into the ring and wakes the queue; true where the ring is still full.
     fn flush(&mut self) -> bool {
-        let mut any = false;
-        while !self.commands.is_full() {
-            let Some(command) = self.backlog.pop_front() else { break };
-            any |= self.commands.push(command).is_ok();
-        }
-        if any {
-            self.waker.wake();
-        }
-        !self.backlog.is_empty()
+        handshake::hand_over(
+            &mut self.commands,
+            rtrb::Producer::is_full,
+            |ring, command| drop(ring.push(command)),
+            || self.backlog.pop_front(),
+            || self.waker.wake(),
+        ) && !self.backlog.is_empty()
     }
 }
 

@@ -10,11 +10,11 @@ mod counters;
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
 use bloomrf_engine::env::Clock;
+use bloomrf_engine::handshake::{self, Stop};
 use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent, RefuseReason};
 use bloomrf_netio::{BURST_MAX, Burst, Link};
 
@@ -43,7 +43,7 @@ pub(crate) struct PollLoop {
     /// Time.
     pub(crate) clock: Arc<dyn Clock>,
     /// Set to end the loop.
-    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) stop: Arc<Stop>,
 }
 
 impl PollLoop {
@@ -52,7 +52,7 @@ impl PollLoop {
         let mut burst = Burst::new();
         let mut failures = 0_u64;
         let (mut tick_ns, mut publish_ns) = (0, 0);
-        while !self.stop.load(Ordering::Acquire) {
+        while !self.stop.is_raised() {
             pulse.beat();
             let now = self.clock.now_ns();
             let received = self.link.rx_burst(&mut burst);
@@ -111,19 +111,13 @@ impl PollLoop {
 
     /// Moves events to the sealer while there is room; true where it ran out.
     fn hand_over_events(&mut self) -> bool {
-        let mut any = false;
-        let full = loop {
-            if self.events.is_full() {
-                break true;
-            }
-            let Some(event) = self.queue.next_event() else { break false };
-            // There is room: this thread is the ring's only producer.
-            any |= self.events.push(event).is_ok();
-        };
-        if any || full {
-            self.sealer.unpark();
-        }
-        full
+        handshake::hand_over(
+            &mut self.events,
+            rtrb::Producer::is_full,
+            |ring, event| drop(ring.push(event)),
+            || self.queue.next_event(),
+            || self.sealer.unpark(),
+        )
     }
 
     fn numbers(&self, failures: u64) -> QueueNumbers {

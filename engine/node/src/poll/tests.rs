@@ -22,7 +22,7 @@ struct Bench {
     events: rtrb::Consumer<QueueEvent>,
     commands: rtrb::Producer<QueueCommand>,
     counters: Arc<QueueCounters>,
-    stop: Arc<AtomicBool>,
+    stop: Arc<Stop>,
     schema: Arc<Schema>,
     thread: std::thread::JoinHandle<()>,
 }
@@ -81,7 +81,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
     let waker = link.waker();
     let (events_in, events) = rtrb::RingBuffer::new(events_max);
     let (commands, commands_out) = rtrb::RingBuffer::new(8);
-    let (counters, stop) = (Arc::<QueueCounters>::default(), Arc::<AtomicBool>::default());
+    let (counters, stop) = (Arc::<QueueCounters>::default(), Arc::<Stop>::default());
     let poll = PollLoop {
         link: of(link),
         queue,
@@ -126,7 +126,7 @@ impl Bench {
     }
 
     fn end(self) {
-        self.stop.store(true, Ordering::Release);
+        self.stop.raise();
         self.waker.wake();
         self.thread.join().unwrap();
     }

@@ -241,7 +241,7 @@ impl Threads {
     /// Ends all threads and waits for them. A second call does nothing.
     pub(crate) fn stop(&mut self) {
         self.shared.ready.store(false, Ordering::Release);
-        self.shared.stop.store(true, Ordering::Release);
+        self.shared.stop.raise();
         let _ = self.stop.send(true);
         for waker in &self.wakers {
             waker.wake();

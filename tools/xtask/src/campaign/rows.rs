@@ -152,8 +152,8 @@ pub(super) const ROWS: &[Row] = &[
         parts: &[Part {
             program: Program::Binary("bloomrf-models"),
             unit: "models",
-            quick: 8,
-            full: 8,
+            quick: 39,
+            full: 39,
             quick_args: &[],
             full_args: &["--deep"],
         }],

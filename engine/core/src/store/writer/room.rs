@@ -4,43 +4,38 @@
 //! work, and what readers' snapshots still hold of all these. Where groups are in use, the bytes of
 //! one column of one chunk are kept free, so that it can be sliced or split beside what there is.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use super::{Store, Work, own_bytes, steps};
 use crate::filter::SealedColumn;
 use crate::identity::BatchId;
 use crate::seal::SealedBatch;
+use crate::store::current::Retired;
 use crate::store::shape::GroupShape;
 use crate::store::{Absence, CHUNK_SLOTS, ColumnGroup};
 
 /// Something that the store gave up and a reader may still hold.
 #[derive(Debug)]
-pub(super) struct Retired {
-    bytes: usize,
-    what: What,
+pub(super) enum Retiring {
+    Column(Retired<SealedColumn>),
+    Group(Retired<ColumnGroup>),
 }
 
-#[derive(Debug)]
-enum What {
-    Column(Weak<SealedColumn>),
-    Group(Weak<ColumnGroup>),
-}
-
-impl Retired {
+impl Retiring {
     /// A column with a plain filter; nothing to count in others.
     pub(super) fn column(column: &Arc<SealedColumn>) -> Option<Self> {
         let bytes = column.filter.own_bytes();
-        (bytes > 0).then(|| Retired { bytes, what: What::Column(Arc::downgrade(column)) })
+        (bytes > 0).then(|| Retiring::Column(Retired::new(bytes, column)))
     }
 
-    pub(super) fn group(group: Arc<ColumnGroup>) -> Self {
-        Retired { bytes: group.bytes(), what: What::Group(Arc::downgrade(&group)) }
+    pub(super) fn group(group: &Arc<ColumnGroup>) -> Self {
+        Retiring::Group(Retired::new(group.bytes(), group))
     }
 
-    fn is_held(&self) -> bool {
-        match &self.what {
-            What::Column(column) => column.strong_count() > 0,
-            What::Group(group) => group.strong_count() > 0,
+    fn bytes(&self) -> usize {
+        match self {
+            Retiring::Column(column) => column.bytes(),
+            Retiring::Group(group) => group.bytes(),
         }
     }
 }
@@ -167,7 +162,7 @@ impl Store {
         let Ok(at) = self.chunk_at(number) else { return };
         let entry = &mut self.chunks[at];
         let old = entry.chunk.columns().get(ordinal).and_then(|column| column.group.clone());
-        self.retired.extend(old.map(Retired::group));
+        self.retired.extend(old.iter().map(Retiring::group));
         let first = self.held.partition_point(|held| held.chunk < number);
         let mut batches = Vec::with_capacity(columns.len());
         for held in self.held.iter_mut().skip(first).take_while(|held| held.chunk == number) {
@@ -175,7 +170,7 @@ impl Store {
                 continue;
             };
             self.plain_bytes -= own_bytes(&held.batch);
-            self.retired.extend(held.batch.columns.get(ordinal).and_then(Retired::column));
+            self.retired.extend(held.batch.columns.get(ordinal).and_then(Retiring::column));
             let mut batch = SealedBatch::clone(&held.batch);
             if let Some(place) = batch.columns.get_mut(ordinal) {
                 *place = Arc::clone(column);
@@ -192,11 +187,11 @@ impl Store {
     }
 
     pub(super) fn reap(&mut self) {
-        self.retired.retain(Retired::is_held);
+        self.retired.retain(|retiring| retiring.bytes() > 0);
     }
 
     pub(super) fn retired_bytes(&self) -> usize {
-        self.retired.iter().filter(|retired| retired.is_held()).map(|retired| retired.bytes).sum()
+        self.retired.iter().map(Retiring::bytes).sum()
     }
 }
 
