@@ -1,8 +1,8 @@
 //! Rings, wake-ups and the end, over the engine's own `handshake.rs`. The loops around it are
 //! written here as they are in the node: `PollLoop::run` (engine/node/src/poll/mod.rs),
-//! `SealLoop::run` (engine/node/src/control/seal.rs), `Threads::stop` (engine/node/src/start/mod.rs).
-//! Sleeps there end by themselves after a while; here they do not, so that a lost wake-up is a
-//! deadlock and not a delay.
+//! `SealLoop::run` (engine/node/src/control/seal.rs), `Threads::stop`
+//! (engine/node/src/start/mod.rs). Sleeps there end by themselves after a while; here they do not,
+//! so that a lost wake-up is a deadlock and not a delay.
 
 use std::collections::VecDeque;
 

@@ -29,7 +29,7 @@ fn rich(id: BatchId) -> Arc<SealedBatch> {
         },
         Filter::Bitmap8([id, !id, 3, 4]),
         Filter::List16(list.clone()),
-        Filter::Blocked { seed: 3, blocks: words(if id % 3 == 0 { 64 } else { 128 }) },
+        Filter::Blocked { seed: 3, blocks: words(if id.is_multiple_of(3) { 64 } else { 128 }) },
         Filter::Near16 { base: 9, offsets: Top16::List(list) },
         Filter::Exact(Exact::smallest(&keys, usize::MAX).unwrap()),
         Filter::None,
@@ -37,7 +37,7 @@ fn rich(id: BatchId) -> Arc<SealedBatch> {
     let mut zone = Zone::default();
     zone.insert(id);
     zone.insert(id + 1_000);
-    let flags = ColumnFlags { has_value: true, has_null: id % 2 == 0, has_nan: false };
+    let flags = ColumnFlags { has_value: true, has_null: id.is_multiple_of(2), has_nan: false };
     let column = |filter| Arc::new(SealedColumn { flags, zone: ColumnZone::Narrow(zone), filter });
     let columns = filters.into_iter().map(column).collect();
     Arc::new(SealedBatch { columns, ..SealedBatch::clone(&batch(id, 8)) })
@@ -305,7 +305,7 @@ fn scrubbing_in_slices_finds_what_flips_in_a_store_that_changes() {
         let scrubbed = store.scrub(mix(id, 2) as usize % (1 << 17));
         told.extend(scrubbed.corrupt);
         rounds_since += u32::from(scrubbed.is_round);
-        if id % 40 == 0 {
+        if id.is_multiple_of(40) {
             // What rotted two rounds ago was found, or was evicted first.
             let snapshot = store.reader().load();
             if rounds_since > 1 {
