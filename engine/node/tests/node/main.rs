@@ -8,6 +8,7 @@ mod hardened;
 mod http;
 mod logs;
 mod lookup;
+mod persist;
 mod scc;
 mod stall;
 mod start;

@@ -27,7 +27,8 @@ pub(crate) struct World {
     pub(crate) scc: Scc,
     pub(crate) schema: Arc<Schema>,
     lanes: Vec<UdpSender>,
-    _folder: TempDir,
+    /// Where it is the world's own.
+    _folder: Option<TempDir>,
 }
 
 /// A configuration for loopback, everything on free ports.
@@ -66,7 +67,16 @@ impl World {
         let node = Node::start(config).unwrap();
         let target = [node.ports().ingest];
         let lanes = (0..LANES).map(|_| UdpSender::connect(&target).unwrap()).collect();
-        World { node, scc, schema, lanes, _folder: folder }
+        World { node, scc, schema, lanes, _folder: Some(folder) }
+    }
+
+    /// A node that was started elsewhere.
+    pub(crate) fn of(node: Node, scc: Scc, schema: Arc<Schema>, lanes: Vec<UdpSender>) -> Self {
+        World { node, scc, schema, lanes, _folder: None }
+    }
+
+    pub(crate) fn into_parts(self) -> (Node, Scc) {
+        (self.node, self.scc)
     }
 
     /// Tells the SCC of a batch and broadcasts it.

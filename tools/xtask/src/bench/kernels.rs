@@ -51,6 +51,8 @@ enum Part {
     Pipeline,
     /// A whole node asked over UDP while it ingests.
     Latency,
+    /// A node that starts over stored batches.
+    Restart,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,6 +99,7 @@ const BENCHES: &[(Part, &str, &[&str])] = &[
     (Part::Ingest, "ingest", &[]),
     (Part::Pipeline, "pipeline", &["ingest", "lookups", "archive"]),
     (Part::Latency, "latency", &[]),
+    (Part::Restart, "restart", &[]),
 ];
 
 /// One call of the command.

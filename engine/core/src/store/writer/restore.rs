@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Store, own_bytes};
 use crate::identity::BatchId;
 use crate::seal::SealedBatch;
+use crate::store::Absence;
 
 impl Store {
     /// Keeps batches that were verified before a restart, oldest first, as verified: readers see
@@ -13,11 +14,14 @@ impl Store {
     /// if they had come one after the other; returns the ids of the others, in the order given.
     ///
     /// A batch larger than the arena is left out and takes no other's place. Of two with one id
-    /// the later one counts; one whose id the store knows already is passed over.
+    /// the later one counts; one whose id the store knows already is passed over, unless it left
+    /// because it had changed in memory.
     pub fn restore(&mut self, batches: Vec<Arc<SealedBatch>>) -> Vec<BatchId> {
         let (kept, mut left_out) = self.newest_that_fit(batches);
         for batch in kept {
             let bytes = own_bytes(&batch);
+            // What was damaged in memory comes back from its file.
+            self.gone.retain(|gone| gone.0 != batch.batch);
             self.append(batch, bytes);
             if let Some(held) = self.held.back_mut() {
                 held.verified = true;
@@ -43,7 +47,8 @@ impl Store {
         let (mut kept, mut left_out) = (Vec::new(), Vec::new());
         for batch in batches.into_iter().rev() {
             let (id, bytes) = (batch.batch, own_bytes(&batch));
-            let is_known = self.position(id).is_some() || self.gone.iter().any(|gone| gone.0 == id);
+            let left = |gone: &(BatchId, Absence)| gone.0 == id && gone.1 != Absence::Corrupt;
+            let is_known = self.position(id).is_some() || self.gone.iter().any(left);
             if is_known || !ids.insert(id) {
                 continue;
             }

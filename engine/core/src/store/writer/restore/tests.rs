@@ -66,3 +66,18 @@ fn what_is_restored_leaves_room_to_be_sliced() {
 
 /// No batch.
 const NONE: [BatchId; 0] = [];
+
+#[test]
+fn what_left_because_it_changed_in_memory_comes_back_and_nothing_else_that_left() {
+    let mut store = store(4, 1 << 20);
+    put(&mut store, 1, 64);
+    put(&mut store, 2, 64);
+    store.judge(2, crate::wire::stream::Verdict::Mismatch);
+    store.drop_corrupt(0, 1);
+    assert_eq!(held(&store), [] as [BatchId; 0]);
+    assert_eq!(store.restore(vec![batch(1, 64), batch(2, 64)]), NONE);
+    assert_eq!(held(&store), [1]);
+    let snapshot = store.reader().load();
+    assert!(is_live(&snapshot, 1));
+    assert_eq!(snapshot.absence(2), Absence::Rejected);
+}
