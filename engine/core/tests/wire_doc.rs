@@ -11,8 +11,12 @@ use bloomrf_engine::schema::{
     ByteOrder, ColumnType, PACKET_RECORD_BYTES, PacketFields, Schema, TimeUnit,
 };
 use bloomrf_engine::verify::{BatchHash, ChainHasher, HashAlgorithm, frame_digest};
-use bloomrf_engine::wire::frame::{Frame, FrameHeader, LaneTotal, encode_close, encode_data};
-use bloomrf_engine::wire::lookup::{Candidates, IdRange, LookupReply, LookupRequest, LookupStatus};
+use bloomrf_engine::wire::frame::{self, Frame, FrameHeader, LaneTotal, encode_close, encode_data};
+use bloomrf_engine::wire::lookup::{
+    Candidates, IdRange, LookupReply, LookupRequest, LookupStatus, authenticate_reply,
+    authenticate_request,
+};
+use bloomrf_engine::wire::mac::{KeyRing, MacKey};
 use bloomrf_engine::wire::predicate;
 use bloomrf_engine::wire::stream::{
     FrameRange, Missing, RefuseReason, StreamDecoder, StreamMessage, Verdict,
@@ -212,6 +216,23 @@ fn too_short() -> LookupReply {
     LookupReply::nothing_excluded(0x2726_2524_2322_2120, LookupStatus::TooShort, 500)
 }
 
+fn key() -> MacKey {
+    KeyRing::parse("7 000102030405060708090a0b0c0d0e0f").unwrap().signer().clone()
+}
+
+/// Of one candidate.
+fn keyed_request() -> LookupRequest {
+    let candidates = Candidates::Range { first: 100, count: 1 };
+    LookupRequest { candidates, predicate: Predicate::IsNull { column: 3 }, ..padded_request() }
+}
+
+fn keyed_reply() -> LookupReply {
+    let mut reply = LookupReply::nothing_excluded(0x2726_2524_2322_2120, LookupStatus::Ok, 1);
+    (reply.evaluated, reply.no_filter, reply.excluded_zone_map) = (1, 0, 1);
+    reply.excluded[0] = 1;
+    reply
+}
+
 fn batch_hash(algorithm: HashAlgorithm) -> BatchHash {
     let mut chain = ChainHasher::new(algorithm, CLUSTER, FINGERPRINT, BATCH, 2);
     for (lane, payload) in [(0, "alpha"), (0, "beta"), (1, "gamma")] {
@@ -265,6 +286,15 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
     add("record-packet", &|out| out.extend(packet_record()));
     add("frame-data", &|out| encode_data(out, &header(0), 4, b"recArecB"));
     add("frame-close", &|out| encode_close(out, &header(0), &TOTALS));
+    add("frame-keyed", &|out| {
+        encode_data(out, &header(0), 4, b"recArecB");
+        frame::sign(out, &key());
+    });
+    add("lookup-request-keyed", &|out| _ = keyed_request().encode_keyed(out, true, &key()));
+    add("lookup-reply-keyed", &|out| {
+        let seal = keyed_request().encode_keyed(&mut Vec::new(), true, &key());
+        keyed_reply().encode_keyed(out, &key(), seal);
+    });
     add("lookup-request-padded", &|out| padded_request().encode(out, true));
     add("lookup-request-list", &|out| list_request().encode(out, false));
     add("lookup-request-ranges", &|out| ranges_request().encode(out, false));
@@ -334,6 +364,13 @@ fn the_lookups_of_the_document_parse_to_what_it_states() {
     assert_eq!(predicate::parse(&blocks["predicate-literals"]), Ok(literals()));
     assert_eq!(LookupReply::parse(&blocks["lookup-reply"]), Ok(reply()));
     assert_eq!(LookupReply::parse(&blocks["lookup-reply-too-short"]), Ok(too_short()));
+    let ring = KeyRing::of(key());
+    let keyed = &blocks["lookup-request-keyed"];
+    assert_eq!(LookupRequest::parse(keyed), Ok(keyed_request()));
+    let seal = authenticate_request(keyed, &ring).unwrap();
+    assert_eq!(LookupReply::parse(&blocks["lookup-reply-keyed"]), Ok(keyed_reply()));
+    assert_eq!(authenticate_reply(&blocks["lookup-reply-keyed"], &key(), seal), Ok(()));
+    assert_eq!(frame::authenticate(&blocks["frame-keyed"], &ring), Ok(()));
 }
 
 #[test]
