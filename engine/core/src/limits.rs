@@ -74,6 +74,12 @@ pub const QUERY_TEXT_BYTES_MAX: usize = 256 << 10;
 
 /// Candidates of one lookup.
 pub const CANDIDATES_MAX: usize = 131_072;
+/// Connections of the TCP responder; past it a newcomer gets the seat of the most silent one.
+pub const LOOKUP_CONNECTIONS_MAX: usize = 64;
+/// Lookup messages above `LOOKUP_SHORT_BYTES` that are being read at once.
+pub const LOOKUP_LONG_MESSAGES_MAX: usize = 8;
+/// A lookup message that any TCP connection may hold.
+pub const LOOKUP_SHORT_BYTES: usize = 64 << 10;
 /// Longest lookup message over TCP.
 pub const LOOKUP_BYTES_MAX: usize = 2 << 20;
 /// Longest message of the verification stream.

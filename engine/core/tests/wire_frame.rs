@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use bloomrf_engine::identity::{ClusterId, Fingerprint};
-use bloomrf_engine::limits::{FRAMES_PER_BATCH_MAX, LANES_MAX, RECORDS_PER_BATCH_MAX};
+use bloomrf_engine::limits::{
+    FRAME_BYTES_MAX, FRAMES_PER_BATCH_MAX, LANES_MAX, RECORDS_PER_BATCH_MAX,
+};
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{
     Frame, FrameError, FrameHeader, HEADER_BYTES, LaneTotal, encode_close, encode_data,
@@ -82,7 +84,8 @@ fn each_wrong_field_behind_a_right_checksum_has_its_reason() {
     assert_eq!(data_with(|b| b[5] = 3), Err(Kind));
     assert_eq!(data_with(|b| b[6] = 0), Err(Kind));
     assert_eq!(data_with(|b| b[6] = 4), Err(Kind));
-    assert_eq!(data_with(|b| b[7] = 1), Err(Kind));
+    assert_eq!(data_with(|b| b[7] = 2), Err(Kind));
+    assert_eq!(data_with(|b| b[7] = 1), Err(Length), "keyed, without a seal");
     assert_eq!(data_with(|b| b[40..44].fill(0xff)), Err(Records));
     assert_eq!(data_with(|b| b[44] = 2), Err(Lane));
     assert_eq!(data_with(|b| b[45] = 65), Err(Lane));
@@ -111,6 +114,27 @@ fn records_of_another_size_than_the_schemas_are_refused() {
     assert_eq!(Frame::parse(&data(), 15), Err(FrameError::Records));
     assert_eq!(Frame::parse(&data(), 0), Err(FrameError::Records));
     assert_eq!(Frame::parse(&data(), usize::MAX), Err(FrameError::Records));
+}
+
+#[test]
+fn sequences_and_lengths_are_taken_at_their_limits_and_not_past_them() {
+    let with = |sequence: u32| data_with(|b| b[40..44].copy_from_slice(&sequence.to_le_bytes()));
+    assert_eq!(with(FRAMES_PER_BATCH_MAX as u32 - 1), Ok(()));
+    assert_eq!(with(FRAMES_PER_BATCH_MAX as u32), Err(FrameError::Records));
+    let of = |payload_bytes: usize| {
+        let mut out = Vec::new();
+        encode_data(&mut out, &header(), 4, &vec![1; payload_bytes]);
+        out
+    };
+    let mut longest = of(FRAME_BYTES_MAX - HEADER_BYTES);
+    assert_eq!(longest.len(), FRAME_BYTES_MAX);
+    assert!(Frame::parse(&longest, 4).is_ok());
+    // One record more, right in every other way.
+    longest.extend([1; 4]);
+    longest[46..48].copy_from_slice(&2_228_u16.to_le_bytes());
+    longest[50..52].copy_from_slice(&8_912_u16.to_le_bytes());
+    assert_eq!(Frame::parse(&resealed(longest), 4), Err(FrameError::Length));
+    assert_eq!(Frame::parse(&of(4)[..HEADER_BYTES - 1], 4), Err(FrameError::Length));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 use bloomrf_engine::identity::{ClusterId, Fingerprint};
-use bloomrf_engine::limits::{CANDIDATES_MAX, PREDICATE_DEPTH_MAX, PREDICATE_NODES_MAX};
+use bloomrf_engine::limits::{
+    CANDIDATES_MAX, LITERALS_MAX, LOOKUP_BYTES_MAX, PREDICATE_DEPTH_MAX, PREDICATE_NODES_MAX,
+};
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_engine::schema::TimeUnit;
 use bloomrf_engine::wire::lookup::{
@@ -140,6 +142,11 @@ fn counts_above_their_limits_are_refused() {
     assert_eq!(refused(one(), list(4_097)), LookupError::Limit);
     assert_eq!(refused(one(), list(70_000)), LookupError::Limit);
     assert_eq!(refused(one(), Predicate::And(vec![list(4_096); 5])), LookupError::Limit);
+    let lists = [vec![list(LITERALS_MAX / 4); 4], vec![list(1)]].concat();
+    assert_eq!(refused(one(), Predicate::And(lists)), LookupError::Limit);
+    let ranges = vec![IdRange { first: 0, count: CANDIDATES_MAX as u32 / 2 }; 2];
+    let one_more = [ranges, vec![IdRange { first: 5, count: 1 }]].concat();
+    assert_eq!(refused(Candidates::Ranges(one_more), leaf()), LookupError::Limit);
     let long = |n| Predicate::In { column: 0, list: vec![Literal::Bytes(vec![0; n])] };
     assert_eq!(refused(one(), long(1_401)), LookupError::Limit);
     assert_eq!(refused(one(), long(70_000)), LookupError::Limit);
@@ -155,6 +162,27 @@ fn what_is_at_the_limits_is_accepted() {
     let list = Predicate::In { column: 0, list: vec![Literal::Ipv4([1; 4]); 4_096] };
     assert_survives(&request(one(), Predicate::And(vec![list; 4])));
     assert_survives(&request(Candidates::List(vec![u64::MAX / 3; CANDIDATES_MAX]), leaf()));
+    let count = CANDIDATES_MAX as u32;
+    assert_survives(&request(
+        Candidates::Range { first: u64::MAX - u64::from(count), count },
+        leaf(),
+    ));
+    let half = IdRange { first: 0, count: count / 2 };
+    assert_survives(&request(Candidates::Ranges(vec![half; 2]), leaf()));
+}
+
+#[test]
+fn a_message_is_read_at_the_limit_of_its_length_and_not_past_it() {
+    let padded_to = |length: usize| {
+        let mut out = encoded(&request(Candidates::Range { first: 1, count: 1 }, leaf()), false);
+        let padding = length - out.len();
+        out[60..64].copy_from_slice(&(padding as u32).to_le_bytes());
+        out.splice(out.len() - 4.., vec![0; padding + 4]);
+        assert_eq!(out.len(), length);
+        LookupRequest::parse(&resealed(out)).map(|_| ())
+    };
+    assert_eq!(padded_to(LOOKUP_BYTES_MAX), Ok(()));
+    assert_eq!(padded_to(LOOKUP_BYTES_MAX + 1), Err(LookupError::Length));
 }
 
 /// A request for batch 1 whose predicate section is `bytes`, checksum right.

@@ -12,7 +12,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bloomrf_engine::limits::LOOKUP_BYTES_MAX;
+use bloomrf_engine::limits::{
+    LOOKUP_BYTES_MAX, LOOKUP_CONNECTIONS_MAX, LOOKUP_LONG_MESSAGES_MAX, LOOKUP_SHORT_BYTES,
+};
 use bloomrf_engine::wire::lookup::{PREFIX_BYTES, message_bytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -81,9 +83,9 @@ impl TcpResponder {
             responder: RefCell::new(Responder::new(Arc::clone(&self.shared))),
             gate: RefCell::new(Gate::new(&self.shared.config)),
             shared: self.shared,
-            seats: RefCell::new(Vec::with_capacity(CONNECTIONS_MAX)),
+            seats: RefCell::new(Vec::with_capacity(LOOKUP_CONNECTIONS_MAX)),
             questions: Cell::new(0),
-            long_messages: Semaphore::new(LONG_MESSAGES_MAX),
+            long_messages: Semaphore::new(LOOKUP_LONG_MESSAGES_MAX),
         });
         loop {
             tokio::select! {
@@ -129,7 +131,7 @@ impl Desk {
         let mut seats = self.seats.borrow_mut();
         // The task of a connection that has ended holds its seat no more.
         seats.retain(|seat| Rc::strong_count(seat) > 1);
-        if seats.len() == CONNECTIONS_MAX
+        if seats.len() == LOOKUP_CONNECTIONS_MAX
             && let Some((at, _)) = seats.iter().enumerate().min_by_key(|(_, seat)| seat.asked.get())
         {
             seats.remove(at).leave.notify_one();
@@ -179,7 +181,7 @@ impl Desk {
                 Ok(Ok(())) => {}
                 _ => return Err(LookupRefusal::Connection),
             }
-            if message.capacity() > SHORT_MESSAGE_BYTES {
+            if message.capacity() > LOOKUP_SHORT_BYTES {
                 message = Vec::new();
             }
             // Another connection's turn, however fast this one asks.
@@ -196,7 +198,7 @@ impl Desk {
         message: &mut Vec<u8>,
     ) -> io::Result<()> {
         message.clear();
-        let _permit = match length > SHORT_MESSAGE_BYTES {
+        let _permit = match length > LOOKUP_SHORT_BYTES {
             true => Some(self.long_messages.acquire().await.map_err(io::Error::other)?),
             false => None,
         };
@@ -208,12 +210,6 @@ impl Desk {
     }
 }
 
-/// Connections open at once.
-const CONNECTIONS_MAX: usize = 64;
-/// Messages above [`SHORT_MESSAGE_BYTES`] being read at once.
-const LONG_MESSAGES_MAX: usize = 8;
-/// A message that any connection may hold, bytes.
-const SHORT_MESSAGE_BYTES: usize = 64 << 10;
 /// Longest silence between two messages.
 const IDLE_MAX: Duration = Duration::from_secs(30);
 /// Longest time for one whole message, and for one whole reply.

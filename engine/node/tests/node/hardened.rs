@@ -7,8 +7,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use bloomrf_engine::controller::{check_keyed_reply, keyed_question};
+use bloomrf_engine::controller::{check_keyed_reply, check_reply, keyed_question};
 use bloomrf_engine::limits::DATAGRAM_BYTES_MAX;
+use bloomrf_engine::predicate::{CompareOp, Literal, Predicate};
+use bloomrf_engine::schema::TimeUnit;
 use bloomrf_engine::wire::frame;
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply};
 use bloomrf_engine::wire::mac::{KeyRing, MacKey};
@@ -244,6 +246,64 @@ fn a_network_that_asks_too_much_is_dropped_and_another_is_not() {
         answers += usize::from(ask_tcp(&world, &bytes).is_some());
     }
     assert!((1..10).contains(&answers), "{answers} of 10 connections answered");
+}
+
+#[test]
+fn a_datagram_is_answered_at_the_limit_of_its_length_and_not_past_it() {
+    let world = World::start();
+    let request = world.request(world.port_is(9), Candidates::List(vec![1]));
+    for (length, answered) in [(DATAGRAM_BYTES_MAX, true), (DATAGRAM_BYTES_MAX + 1, false)] {
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes, false);
+        let padding = length - bytes.len();
+        bytes[60..64].copy_from_slice(&(padding as u32).to_le_bytes());
+        bytes.truncate(bytes.len() - 4);
+        bytes.resize(length - 4, 0);
+        bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+        let socket = from("127.0.0.1");
+        socket.send_to(&bytes, world.node.ports().lookup).unwrap();
+        let patience = if answered { Duration::from_secs(10) } else { SILENCE };
+        assert_eq!(receive(&socket, patience).is_some(), answered, "{length} bytes");
+    }
+    assert_eq!(refused(&world, "length"), 1);
+}
+
+#[test]
+fn a_lookup_past_its_budget_answers_found_for_the_rest_over_udp_and_tcp() {
+    let mut world = World::start_with(|config| config.lookup_budget_us = 100);
+    for batch in 1..=64 {
+        world.send(batch, &packets(60, 1_000));
+        world.wait_verified(batch);
+    }
+    // Ranges that no record is in, column after column: all of them excluded, had it the time.
+    let column = world.schema.ordinal("ts").unwrap();
+    let at = |i: i64| Literal::Timestamp(1_700_000_000_000_000_000 + 1_000_000 * i, TimeUnit::Ns);
+    let leaf = |i| Predicate::Between { column, low: at(i), high: at(i) };
+    let mut timed_out = 0;
+    for leaves in [40, 1_000] {
+        let predicate = Predicate::Or((1..=leaves).map(leaf).collect());
+        let ids = Candidates::List((1..=64).collect());
+        let request = world.request(predicate, ids);
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes, true);
+        let reply = match bytes.len() > DATAGRAM_BYTES_MAX {
+            true => ask_tcp(&world, &bytes).unwrap(),
+            false => world::exchange(world.node.ports().lookup, &bytes).unwrap(),
+        };
+        let answer = check_reply(&request, &reply).unwrap();
+        let excluded = answer.excluded.len();
+        println!("{leaves} leaves: {excluded} excluded, timed out: {}", answer.timed_out);
+        assert!(answer.timed_out || excluded == 64);
+        timed_out += u32::from(answer.timed_out);
+    }
+    println!("{timed_out} of 2 ran out of time");
+    // And what holds the record is never excluded, however little time there is.
+    for i in 0..60 {
+        let held = Literal::Timestamp(1_700_000_000_000_000_000 + i, TimeUnit::Ns);
+        let predicate = Predicate::Compare { column, op: CompareOp::Eq, literal: held };
+        let ids: Vec<u64> = (1..=64).collect();
+        assert!(world.ask(predicate, &ids).excluded.iter().all(|byte| *byte == 0));
+    }
 }
 
 /// Sends a UDP datagram whose source is somebody else's socket. `None` where that is not allowed.
