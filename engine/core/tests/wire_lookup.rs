@@ -342,7 +342,8 @@ fn padding_that_is_not_zero_or_not_as_stated_is_refused() {
     assert_eq!(LookupRequest::parse(&resealed(longer)), Err(LookupError::Length));
     for at in [7, 45, 47] {
         let mut reserved = padded.clone();
-        reserved[at] = 1;
+        // Bit 0 of the flags says "keyed".
+        reserved[at] = 2;
         assert_eq!(LookupRequest::parse(&resealed(reserved)), Err(LookupError::Version));
     }
 }

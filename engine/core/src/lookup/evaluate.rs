@@ -173,7 +173,8 @@ impl Scratch {
         kernel: Kernel,
         deadline: &mut Deadline<'_>,
     ) {
-        snapshot.resolve(&request.candidates, &mut self.runs);
+        let in_time = &mut || !deadline.check();
+        snapshot.resolve_while(&request.candidates, &mut self.runs, in_time);
         self.chunks.clear();
         self.chunks.resize(snapshot.chunks().len(), ChunkMasks::default());
         for run in &self.runs {

@@ -87,6 +87,17 @@ impl Place {
 impl Snapshot {
     /// Writes to `runs` where the candidates that the snapshot holds lie, in the order sent.
     pub fn resolve(&self, candidates: &Candidates, runs: &mut Vec<CandidateRun>) {
+        self.resolve_while(candidates, runs, &mut || true);
+    }
+
+    /// The same, as long as `goes_on`, asked every `LOOK_EVERY` ids or ranges, says so. Candidates
+    /// past the end are in no run, as if the snapshot did not hold them.
+    pub fn resolve_while(
+        &self,
+        candidates: &Candidates,
+        runs: &mut Vec<CandidateRun>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) {
         runs.clear();
         match candidates {
             Candidates::Range { first, count } => {
@@ -94,7 +105,10 @@ impl Snapshot {
             }
             Candidates::Ranges(ranges) => {
                 let (mut at, mut from, mut last) = (0, 0, 0);
-                for range in ranges {
+                for (number, range) in (1_usize..).zip(ranges) {
+                    if number.is_multiple_of(LOOK_EVERY) && !goes_on() {
+                        return;
+                    }
                     if range.first < last {
                         from = 0;
                     }
@@ -103,7 +117,7 @@ impl Snapshot {
                     at += range.count as usize;
                 }
             }
-            Candidates::List(ids) => self.resolve_list(ids, runs),
+            Candidates::List(ids) => self.resolve_list(ids, runs, goes_on),
         }
     }
 
@@ -134,10 +148,18 @@ impl Snapshot {
         from
     }
 
-    fn resolve_list(&self, ids: &[BatchId], runs: &mut Vec<CandidateRun>) {
+    fn resolve_list(
+        &self,
+        ids: &[BatchId],
+        runs: &mut Vec<CandidateRun>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) {
         // Every run before `from` ends below `last`, so an ascending list never looks back.
         let (mut from, mut last) = (0, 0);
         for (at, &id) in ids.iter().enumerate() {
+            if (at + 1).is_multiple_of(LOOK_EVERY) && !goes_on() {
+                return;
+            }
             from = self.gallop(if id >= last { from } else { 0 }, id);
             last = id;
             let Some(run) = self.runs.get(from).filter(|run| run.first <= id) else { continue };
@@ -168,6 +190,9 @@ impl Snapshot {
         from + lo + rest[lo..hi].partition_point(|run| run.last() < id)
     }
 }
+
+/// Ids or ranges between two questions whether to go on: at most some 40 us.
+const LOOK_EVERY: usize = 1_024;
 
 /// `count` ones, 1 to 64.
 #[inline]

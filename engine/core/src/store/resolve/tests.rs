@@ -103,3 +103,32 @@ fn a_range_over_full_chunks_takes_one_run_per_chunk() {
     snapshot.resolve(&Candidates::List((10..610).collect()), &mut runs);
     assert_eq!(runs.len(), 10, "a list that ascends without gaps is no dearer");
 }
+
+#[test]
+fn what_is_stopped_has_the_places_of_a_prefix_and_no_others() {
+    let place = |i: u32| Place { chunk: i / 64, slot: i % 64 };
+    let index: Vec<_> = (0..640).map(|i| (u64::from(i), place(i))).collect();
+    let runs = IdRun::all(&index);
+    let snapshot =
+        Snapshot { chunks: Vec::new(), index: index.into(), runs: runs.into(), gone: [].into() };
+    let ids: Vec<BatchId> = (0..10_000).map(|i| (i * 7) % 640).collect();
+    let ranges = ids.iter().map(|&first| IdRange { first, count: 1 }).collect();
+    for candidates in [Candidates::List(ids.clone()), Candidates::Ranges(ranges)] {
+        let all = expected(&snapshot, &candidates);
+        let mut found = Vec::new();
+        for stop_at in 1..=9 {
+            let (mut asked, mut runs) = (0, Vec::new());
+            let mut goes_on = || {
+                asked += 1;
+                asked < stop_at
+            };
+            snapshot.resolve_while(&candidates, &mut runs, &mut goes_on);
+            found = places(&runs, ids.len());
+            let end = runs.last().map_or(0, |run| run.at + run.count as usize);
+            assert!(end < ids.len() && end >= (stop_at - 1) * LOOK_EVERY, "stopped at {end}");
+            assert_eq!((&found[..end], asked), (&all[..end], stop_at));
+            assert!(found[end..].iter().all(Option::is_none));
+        }
+        assert_ne!(found, all);
+    }
+}
