@@ -37,6 +37,7 @@ pub(super) struct Mirror {
     pending: IntGauge,
     rejected: IntCounter,
     evicted: IntCounter,
+    corrupt: IntCounter,
     bytes: IntGauge,
     plain_bytes: IntGauge,
     sliced_bytes: IntGauge,
@@ -67,6 +68,7 @@ impl Mirror {
             pending: gauge("filters_pending", "Batches sealed and not judged by the SCC yet.")?,
             rejected: counter("filters_rejected", "Batches whose filters the SCC refused.")?,
             evicted: counter("filters_evicted", "Batches whose filters were evicted.")?,
+            corrupt: counter("filters_corrupt", "Batches whose filters changed in memory.")?,
             bytes: gauge("filters_bytes", "Bytes of filters held, dead slots included.")?,
             plain_bytes: gauge("store_plain_bytes", "Bytes of filters by themselves.")?,
             sliced_bytes: gauge("store_sliced_bytes", "Bytes of bit-sliced groups.")?,
@@ -132,6 +134,7 @@ impl Mirror {
         set(&self.arena_bytes_limit, *arena_bytes as u64);
         advance(&self.rejected, store.rejected);
         advance(&self.evicted, store.evicted);
+        advance(&self.corrupt, store.corrupt);
         let (ingest, link) = (&queues.ingest, &queues.link);
         let dropped = [*socket_dropped, link.dropped, link.oversize];
         advance(&self.frames_in, ingest.frames_in + dropped.iter().sum::<u64>());

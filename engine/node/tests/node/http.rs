@@ -36,6 +36,7 @@ const NAMES: &[&str] = &[
     "filters_rejected",
     "filters_bytes",
     "filters_evicted",
+    "filters_corrupt",
     "lookups",
     "lookup_candidates",
     "lookup_evaluated",

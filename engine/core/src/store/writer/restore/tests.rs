@@ -1,7 +1,6 @@
 //! What comes back at start, and what does not.
 
 use super::*;
-use crate::store::Absence;
 use crate::store::InsertError;
 use crate::store::writer::tests::{batch, held, is_live, put, store};
 

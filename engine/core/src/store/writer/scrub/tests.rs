@@ -189,6 +189,20 @@ fn a_flipped_bit_of_a_plain_filter_of_any_kind_is_found() {
 }
 
 #[test]
+fn a_whole_copy_of_a_batch_that_left_as_corrupt_comes_back() {
+    let mut store = filled(10);
+    rot_column(&mut store, 4, 1, flip_filter);
+    assert_eq!(scrub_all(&mut store), [4]);
+    store.judge(5, Verdict::Mismatch);
+    assert_eq!(store.restore(vec![rich(4), rich(5)]), NONE);
+    let snapshot = store.reader().load();
+    assert!(is_live(&snapshot, 4));
+    assert_eq!(snapshot.plain(4).unwrap(), *rich(4));
+    assert_eq!(snapshot.absence(5), Absence::Rejected, "a rejected one does not");
+    assert_eq!(held(&store), [1, 2, 3, 6, 7, 8, 9, 10, 4]);
+}
+
+#[test]
 fn changed_bounds_and_flags_are_found() {
     let changes: [fn(&mut SealedColumn); 2] = [
         |column| column.flags.has_null ^= true,
