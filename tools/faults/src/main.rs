@@ -12,6 +12,7 @@ mod overload;
 mod relay;
 mod report;
 mod surroundings;
+mod stored;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,8 @@ enum Row {
     Overload(overload::Args),
     /// Row 1: a relay that loses, repeats, reorders, corrupts and truncates.
     Relay(relay::Args),
+    /// Row 5: every bit and every length of a stored file.
+    Stored(stored::Args),
 }
 
 fn main() -> ExitCode {
@@ -49,5 +52,6 @@ fn main() -> ExitCode {
         Row::Fpr(args) => fpr::run(&args),
         Row::Overload(args) => overload::run(&args),
         Row::Relay(args) => relay::run(&args),
+        Row::Stored(args) => stored::run(&args),
     }
 }

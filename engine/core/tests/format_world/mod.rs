@@ -184,7 +184,8 @@ fn narrow_keys(column: &Column, kind: Kind, count: usize, rng: &mut Splitmix) ->
         Kind::List16 if span > 65_535 => (60_000, count.min(500)),
         Kind::List16 => (span, count.min(500)),
         Kind::Near16 if count > 0 => (65_535, count.max(5_000)),
-        Kind::Near => (2_000, count),
+        // Every other key: a bit for each is less than three for some.
+        Kind::Near => (2 * count as u64, count),
         Kind::List => (span, count.min(8)),
         // A top of few values is a list, one of many a bitmap.
         Kind::BloomRf(15) => (1 << 20, count),
