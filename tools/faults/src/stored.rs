@@ -72,7 +72,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         all.add(part);
     }
     report.add(all.count);
-    let repeat = format!("bloomrf-faults stored --kib {} --double {} --seed {}", args.kib, args.double, args.seed);
+    let repeat = format!(
+        "bloomrf-faults stored --kib {} --double {} --seed {}",
+        args.kib, args.double, args.seed
+    );
     for failure in &all.failures {
         report.fail(failure, &repeat);
     }

@@ -11,5 +11,6 @@ pub mod drive;
 pub mod frame;
 pub mod lookup;
 pub mod node;
+pub mod stored;
 pub mod stream;
 pub mod target;

@@ -18,4 +18,5 @@ pub const TARGETS: &[Target] = &[
     Target { name: "lookup", row: 7, run: crate::lookup::run, seeds: crate::lookup::seeds },
     Target { name: "stream", row: 7, run: crate::stream::run, seeds: crate::stream::seeds },
     Target { name: "node", row: 7, run: crate::node::run, seeds: crate::node::seeds },
+    Target { name: "stored", row: 6, run: crate::stored::run, seeds: crate::stored::seeds },
 ];

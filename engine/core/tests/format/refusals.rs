@@ -105,8 +105,8 @@ fn every_label_is_in_the_list_and_no_text_is_empty() {
         FileRefusal::ZoneMap { reason: SectionRefusal::Padding },
         FileRefusal::Sections { found: 1, expected: 2 },
     ];
-    // In stamp and features any value is one.
-    for at in (0..16).chain(28..40).chain(56..112).chain(128..256) {
+    // Any value is right in features, stamp and records, and the checksum follows.
+    for at in (0..20).chain(28..40).chain(56..104).chain(128..252) {
         refusals.push(refused(at, &[0xee]));
     }
     for refusal in refusals {

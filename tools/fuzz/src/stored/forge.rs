@@ -34,7 +34,13 @@ impl<'a> Script<'a> {
 
     /// A number below `bound`, of as many bytes as it takes.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        let bytes = if bound <= 256 { 1 } else if bound <= 65_536 { 2 } else { 4 };
+        let bytes = if bound <= 256 {
+            1
+        } else if bound <= 65_536 {
+            2
+        } else {
+            4
+        };
         self.draw(bytes) % bound.max(1)
     }
 

@@ -40,10 +40,8 @@ thread_local! {
 /// Where something is wrong with the reader, or with who asks: that is what it is for.
 pub fn run(input: &[u8]) {
     GROUND.with(|ground| {
-        let ground = ground.get_or_init(|| Ground {
-            schema: Arc::new(world::schema()),
-            files: forge::files(),
-        });
+        let ground = ground
+            .get_or_init(|| Ground { schema: Arc::new(world::schema()), files: forge::files() });
         if !input.starts_with(b"BLMF") {
             let mut script = Script::new(input);
             let is_chunk = script.below(16) == 0;
