@@ -11,8 +11,8 @@ mod lookups;
 mod overload;
 mod relay;
 mod report;
-mod surroundings;
 mod stored;
+mod surroundings;
 
 use std::process::ExitCode;
 

@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let lengths = spread(whole.bytes.len(), |range| truncations(&whole, range));
     let doubles = spread(args.double as usize, |range| double_flips(&whole, args.seed, range));
     let note = format!(
-        "{} single flips ({} cost the filter, the others the file), {} truncations, {} double flips",
+        "{} single flips ({} cost the filter, the others the file), {} truncations, {} double \
+         flips",
         bits.count, bits.lost, lengths.count, doubles.count
     );
     for part in [bits, lengths, doubles, blocks(args, &whole), names(&whole)] {
