@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bloomrf_engine::env::Disk;
 use bloomrf_engine::persist::Place;
+use rustix::fs::FileType;
 
 /// A folder. Names come from a safe set, so that none can leave the folder or hide in it.
 ///
@@ -39,6 +40,19 @@ impl FolderDisk {
         Ok(disk)
     }
 
+    /// Whether a name stands for a file, by what the folder says of it or else by itself.
+    fn is_file(&self, name: &str, told: FileType) -> io::Result<bool> {
+        match told {
+            FileType::RegularFile => Ok(true),
+            FileType::Unknown => match fs::symlink_metadata(self.folder.join(name)) {
+                Ok(file) => Ok(file.is_file()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+                Err(error) => Err(error),
+            },
+            _ => Ok(false),
+        }
+    }
+
     fn path(&self, name: &str) -> io::Result<PathBuf> {
         if is_safe_name(name) {
             return Ok(self.folder.join(name));
@@ -54,11 +68,12 @@ impl FolderDisk {
 impl Disk for FolderDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
+        // Not `fs::read_dir`: that one panics where the system reports an error of the close.
+        for entry in rustix::fs::Dir::new(File::open(&self.folder)?)? {
             let entry = entry?;
-            let name = entry.file_name();
-            if let Some(name) = name.to_str().filter(|n| is_safe_name(n))
-                && entry.file_type()?.is_file()
+            if let Ok(name) = entry.file_name().to_str()
+                && is_safe_name(name)
+                && self.is_file(name, entry.file_type())?
             {
                 names.push(name.to_owned());
             }

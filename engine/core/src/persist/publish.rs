@@ -5,6 +5,8 @@ use crate::env::Disk;
 
 /// Files whose writing is not finished; whatever finds one at start removes it.
 pub const TEMPORARY_PREFIX: &str = "tmp-";
+/// File that proves that the folder can be written. It goes at once, or else at the next start.
+pub(super) const PROBE_NAME: &str = "write-probe";
 
 /// Writes a file whole: a temporary one, synced, renamed, the folder synced. A failed sync is never
 /// tried again on the same file, since nobody knows what reached the disk: the next call writes

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::aside::{Aside, Fate, parse_aside};
 use super::files::{Files, KnownFile};
+use super::publish::PROBE_NAME;
 use super::{DiskError, PersistConfig, PersistStatus, Place, TEMPORARY_PREFIX};
 use crate::env::Disk;
 use crate::format::{FileName, FileRefusal, LostSection, Stored, decode};
@@ -125,7 +126,7 @@ pub fn recover_with(
         loaded: BTreeSet::new(),
     };
     for name in disk.list()? {
-        if name.starts_with(TEMPORARY_PREFIX) {
+        if name.starts_with(TEMPORARY_PREFIX) || name == PROBE_NAME {
             recovering.recovery.report.temporaries += 1;
             recovering.remove(&name);
         } else if let Ok(name) = name.parse::<FileName>() {

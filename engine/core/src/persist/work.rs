@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::files::{KnownFile, name_of};
 use super::persister::{Persister, Step, held};
-use super::publish::temporary_of;
+use super::publish::{PROBE_NAME, temporary_of};
 use super::{DiskError, Place, publish};
 use crate::env::{Disk, Rng};
 use crate::filter::Filter;
@@ -264,7 +264,5 @@ fn seed_of(batch: &SealedBatch) -> Option<u64> {
     })
 }
 
-/// File that proves that the folder can be written.
-const PROBE_NAME: &str = "write-probe";
 /// Files removed in one step.
 const REMOVED_TOGETHER: usize = 64;

@@ -113,8 +113,9 @@ fn unfinished_writes_are_removed() {
     let disk = folder(1, &config);
     disk.put("tmp-batch-0000000000000002-0000000000000002.blmf", b"half");
     disk.put("tmp-seed.txt", b"");
+    disk.put("write-probe", b"writable\n");
     let recovery = recover(&disk, &config).unwrap();
-    assert_eq!((recovery.report.temporaries, disk.names().len()), (2, 1));
+    assert_eq!((recovery.report.temporaries, disk.names().len()), (3, 1));
 }
 
 #[test]
