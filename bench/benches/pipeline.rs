@@ -97,6 +97,7 @@ impl Node {
             queues: 1,
             grace_ns: 1_000_000_000,
             retry_ns: 1_000_000,
+            repair_ns: 0,
         };
         Node { queue: Queue::new(config.clone()), sealer: Sealer::new(sealer), config }
     }
@@ -112,6 +113,7 @@ impl Node {
                 match action {
                     SealAction::Queue(_, command) => self.queue.on_command(command, 1),
                     SealAction::Sealed(batch) => sealed = Some(batch),
+                    SealAction::Repair { batch, .. } => panic!("batch {batch}: a gap"),
                     SealAction::Incomplete(batch, why) => panic!("batch {batch}: {why:?}"),
                 }
             }

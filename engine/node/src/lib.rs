@@ -96,4 +96,6 @@ pub struct NodeStatus {
     pub verify_mismatch: u64,
     /// Of the data folder.
     pub persist: PersistNumbers,
+    /// Frames asked for again, and what came of it.
+    pub repair: bloomrf_engine::seal::RepairStats,
 }

@@ -214,6 +214,7 @@ impl Shared {
             dropped: socket_dropped + queues.link.dropped + queues.link.oversize,
             verify_mismatch: self.metrics.seal.verify_mismatch.get(),
             persist: PersistNumbers::of(&persist),
+            repair: self.metrics.repair.stats(),
         }
     }
 }

@@ -100,6 +100,12 @@ impl FrameTable {
         Offer::Full
     }
 
+    /// Frames that it has room for.
+    #[must_use]
+    pub fn frames_max(&self) -> usize {
+        self.frames_max
+    }
+
     /// All frames, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &FrameEntry> + '_ {
         self.entries.iter()

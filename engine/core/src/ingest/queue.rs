@@ -109,6 +109,7 @@ pub struct Queue {
     open: Vec<OpenBatch>,
     #[expect(clippy::vec_box, reason = "partials travel in their boxes: moved, never copied")]
     spare: Vec<Box<Partial>>,
+    partials_max: usize,
     /// Chunks of no batch: as many as can be open.
     spare_rows: Vec<PendingRows>,
     /// Taken and not yet forgotten.
@@ -146,16 +147,23 @@ impl Queue {
     /// A queue with its partials reserved.
     #[must_use]
     pub fn new(config: IngestConfig) -> Self {
+        Self::with_partials(config, PARTIALS_PER_QUEUE)
+    }
+
+    /// A queue with another number of partials: one whose batches are known to be few.
+    #[must_use]
+    pub fn with_partials(config: IngestConfig, partials_max: usize) -> Self {
         let Tuning { chunk_rows, dedupe, arena } = &config.tuning;
         let rows = || PendingRows::new(&config.schema, &config.policy, *chunk_rows, *dedupe);
         // The last one given back is the next one used: the first of them lie in the arena.
-        let partials = (0..PARTIALS_PER_QUEUE).rev().map(|rank| {
+        let partials = (0..partials_max).rev().map(|rank| {
             let arena = arena.as_ref().filter(|_| rank < 2 * OPEN_BATCHES_MAX);
             Box::new(Partial::reserve(&config, arena))
         });
         Queue {
             open: Vec::with_capacity(OPEN_MAX),
             spare: partials.collect(),
+            partials_max,
             spare_rows: (0..OPEN_MAX).map(|_| rows()).collect(),
             taken: RecentBatches::new(LATE_BATCHES_MAX),
             ended: RecentBatches::new(LATE_BATCHES_MAX),
@@ -388,7 +396,7 @@ impl Queue {
     }
 
     fn recycle(&mut self, partial: Box<Partial>) {
-        if self.spare.len() < PARTIALS_PER_QUEUE {
+        if self.spare.len() < self.partials_max {
             self.spare.push(partial);
         }
     }

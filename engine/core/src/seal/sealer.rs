@@ -6,15 +6,21 @@
 //! It is given up for a gap only after a *last call*: every queue is asked once more when the
 //! grace time is over, so that a sealer or a queue that was not scheduled for a while costs no
 //! batch. A queue that does not answer the last call within another grace time is not waited for.
+//! What is missing then is asked for again where an SCC repairs ([`repair`]); only what it does not
+//! send either makes a batch incomplete.
 //! Bounded: `SEALING_BATCHES_MAX` batches, one question per queue and batch in flight.
+
+mod repair;
 
 use std::collections::VecDeque;
 
 use super::SealedBatch;
+use super::repair::{Desk, Repair, RepairFailure, RepairStats};
 use super::union::{Coverage, Union};
 use crate::identity::BatchId;
 use crate::ingest::{BatchTotals, IngestConfig, Partial, QueueCommand, QueueEvent, RecentBatches};
 use crate::limits::{FINISHED_BATCHES_MAX, SEALING_BATCHES_MAX};
+use crate::wire::stream::FrameRange;
 
 /// How the sealer behaves.
 #[derive(Clone, Debug)]
@@ -27,6 +33,8 @@ pub struct SealerConfig {
     pub grace_ns: u64,
     /// How often to ask again meanwhile, nanoseconds.
     pub retry_ns: u64,
+    /// How long to wait for frames that are asked for again, nanoseconds; 0: they never are.
+    pub repair_ns: u64,
 }
 
 /// Why a batch was given up. It reads "no filter" for ever.
@@ -51,6 +59,15 @@ pub enum SealAction {
     Queue(usize, QueueCommand),
     /// A batch is sealed: store it as pending and report its hash.
     Sealed(Box<SealedBatch>),
+    /// Ask the SCC for frames, and hand what comes to [`Sealer::on_frame`].
+    Repair {
+        /// Batch.
+        batch: BatchId,
+        /// Whether its CLOSE is asked for.
+        close: bool,
+        /// DATA frames, in the order of a [`Missing`](crate::wire::stream::Missing).
+        ranges: Vec<FrameRange>,
+    },
     /// A batch was given up.
     Incomplete(BatchId, IncompleteReason),
 }
@@ -64,6 +81,11 @@ pub struct Sealer {
     /// Sealed or given up lately: what comes of them is ignored.
     finished: RecentBatches,
     actions: VecDeque<SealAction>,
+    /// `None`: nothing is ever repaired.
+    desk: Option<Desk>,
+    /// Whether an SCC that repairs is connected.
+    available: bool,
+    repairs: RepairStats,
 }
 
 /// One batch at work.
@@ -77,6 +99,7 @@ struct Sealing {
     retry_at_ns: u64,
     /// The grace time is over: the answers under way are the last ones.
     last_call: bool,
+    repair: Repair,
 }
 
 /// What is known of one queue's part in a batch.
@@ -93,7 +116,7 @@ struct QueueState {
 impl Sealing {
     /// Whether queues are asked again and again for what is missing.
     fn is_retried(&self) -> bool {
-        self.totals.is_some() && !self.last_call
+        self.totals.is_some() && (!self.last_call || self.repair.is_waiting())
     }
 
     /// Whether everybody has answered the last call.
@@ -107,6 +130,9 @@ impl Sealer {
     #[must_use]
     pub fn new(config: SealerConfig) -> Self {
         Sealer {
+            desk: (config.repair_ns > 0).then(|| Desk::new(&config.ingest)),
+            available: false,
+            repairs: RepairStats::default(),
             config,
             sealing: Vec::with_capacity(SEALING_BATCHES_MAX),
             finished: RecentBatches::new(FINISHED_BATCHES_MAX),
@@ -118,7 +144,7 @@ impl Sealer {
     pub fn on_event(&mut self, queue: usize, event: QueueEvent, now_ns: u64) {
         match event {
             QueueEvent::Close { batch, totals } => self.on_close(batch, totals, now_ns),
-            QueueEvent::Taken { batch, partial } => self.on_taken(queue, batch, partial),
+            QueueEvent::Taken { batch, partial } => self.on_taken(queue, batch, partial, now_ns),
             QueueEvent::Ended { batch, partial } => self.on_ended(queue, batch, partial, now_ns),
         }
     }
@@ -127,8 +153,12 @@ impl Sealer {
     pub fn on_tick(&mut self, now_ns: u64) {
         while let Some(at) = self.sealing.iter().position(|s| s.deadline_ns <= now_ns) {
             let sealing = &mut self.sealing[at];
+            if sealing.repair.is_waiting() {
+                self.end_repair(at, RepairFailure::Time);
+                continue;
+            }
             if sealing.last_call || sealing.totals.is_none() {
-                self.conclude(at);
+                self.on_time_over(at, now_ns);
                 continue;
             }
             sealing.last_call = true;
@@ -165,17 +195,28 @@ impl Sealer {
         match sealing.totals {
             Some(known) if known == totals => {}
             Some(_) => self.give_up(at, IncompleteReason::Conflict),
+            None if sealing.repair.is_waiting() => {
+                sealing.totals = Some(totals);
+                self.close_repaired(at, now_ns);
+                self.advance(at, now_ns);
+            }
             None => {
                 sealing.totals = Some(totals);
                 sealing.deadline_ns = now_ns.saturating_add(self.config.grace_ns);
                 sealing.retry_at_ns = now_ns.saturating_add(self.config.retry_ns.max(1));
                 self.ask_queues(at);
-                self.advance(at);
+                self.advance(at, now_ns);
             }
         }
     }
 
-    fn on_taken(&mut self, queue: usize, batch: BatchId, partial: Option<Box<Partial>>) {
+    fn on_taken(
+        &mut self,
+        queue: usize,
+        batch: BatchId,
+        partial: Option<Box<Partial>>,
+        now_ns: u64,
+    ) {
         let Some(at) = self.sealing.iter().position(|s| s.batch == batch) else {
             self.recycle(queue, partial);
             return;
@@ -192,7 +233,7 @@ impl Sealer {
             let used = self.sealing[at].union.absorb(queue, partial, kernel);
             self.recycle(queue, used);
         }
-        self.advance(at);
+        self.advance(at, now_ns);
     }
 
     fn on_ended(&mut self, queue: usize, batch: BatchId, partial: Box<Partial>, now_ns: u64) {
@@ -208,7 +249,7 @@ impl Sealer {
         }
         let used = sealing.union.absorb(queue, partial, kernel);
         self.recycle(queue, used);
-        self.advance(at);
+        self.advance(at, now_ns);
     }
 
     /// The place of a batch at work; takes it up where it is new. `None` once it is finished.
@@ -220,7 +261,7 @@ impl Sealer {
             return None;
         }
         if self.sealing.len() == SEALING_BATCHES_MAX {
-            self.conclude(0);
+            self.end_repair(0, RepairFailure::Crowded);
         }
         self.sealing.push(Sealing {
             batch,
@@ -230,6 +271,7 @@ impl Sealer {
             deadline_ns: now_ns.saturating_add(self.config.grace_ns),
             retry_at_ns: u64::MAX,
             last_call: false,
+            repair: Repair::default(),
         });
         Some(self.sealing.len() - 1)
     }
@@ -246,23 +288,43 @@ impl Sealer {
     }
 
     /// Seals or gives up a batch as soon as there is nothing to wait for.
-    fn advance(&mut self, at: usize) {
+    fn advance(&mut self, at: usize, now_ns: u64) {
         let sealing = &self.sealing[at];
         if sealing.union.has_conflict() {
             return self.give_up(at, IncompleteReason::Conflict);
         }
         let Some(totals) = &sealing.totals else { return };
         match sealing.union.coverage(totals) {
-            Coverage::Missing if sealing.is_over() => self.give_up(at, IncompleteReason::Gap),
+            Coverage::Missing if sealing.repair.is_waiting() => {}
+            Coverage::Missing if sealing.is_over() => {
+                self.repair_or_give_up(at, IncompleteReason::Gap, now_ns);
+            }
             Coverage::Missing => {}
-            Coverage::Whole if sealing.queues.iter().all(|state| state.answered) => self.seal(at),
+            Coverage::Whole if sealing.queues.iter().all(|state| state.answered) => {
+                // A repaired frame may yet contradict the others.
+                if self.collect(at) {
+                    return self.advance(at, now_ns);
+                }
+                self.seal(at);
+            }
             Coverage::Whole => {}
             Coverage::Conflict => self.give_up(at, IncompleteReason::Conflict),
             Coverage::Rows => self.give_up(at, IncompleteReason::Rows),
         }
     }
 
-    /// Ends the wait for a batch: its time is over, or another needs its place.
+    /// The wait for the queues is over.
+    fn on_time_over(&mut self, at: usize, now_ns: u64) {
+        self.collect(at);
+        let sealing = &self.sealing[at];
+        match sealing.totals.as_ref().map(|totals| sealing.union.coverage(totals)) {
+            Some(Coverage::Missing) => self.repair_or_give_up(at, IncompleteReason::Gap, now_ns),
+            None => self.repair_or_give_up(at, IncompleteReason::NoClose, now_ns),
+            Some(_) => self.conclude(at),
+        }
+    }
+
+    /// Ends every wait for a batch: its time is over, or another needs its place.
     fn conclude(&mut self, at: usize) {
         let sealing = &self.sealing[at];
         match sealing.totals.as_ref().map(|totals| sealing.union.coverage(totals)) {
@@ -276,6 +338,7 @@ impl Sealer {
 
     fn seal(&mut self, at: usize) {
         let mut sealing = self.sealing.remove(at);
+        self.repairs.repaired += u64::from(sealing.repair.is_open());
         if let Some(totals) = &sealing.totals {
             let sealed = sealing.union.seal(&self.config.ingest, sealing.batch, totals);
             self.config.ingest.board.expect(sealed.records);
@@ -285,6 +348,7 @@ impl Sealer {
     }
 
     fn give_up(&mut self, at: usize, reason: IncompleteReason) {
+        self.fail(at, RepairFailure::Wrong);
         let sealing = self.sealing.remove(at);
         self.actions.push_back(SealAction::Incomplete(sealing.batch, reason));
         self.finish(sealing);
@@ -299,6 +363,10 @@ impl Sealer {
             let forget = QueueCommand::Forget(sealing.batch);
             self.actions.push_back(SealAction::Queue(queue, forget));
         }
+        if let Some(desk) = &mut self.desk {
+            desk.command(QueueCommand::Forget(sealing.batch));
+        }
+        self.ask_scc();
     }
 
     fn recycle(&mut self, queue: usize, partial: Option<Box<Partial>>) {
@@ -306,7 +374,10 @@ impl Sealer {
             // Here, and not on the ingest core when it opens the next batch.
             partial.zero();
             let recycle = QueueCommand::Recycle(partial);
-            self.actions.push_back(SealAction::Queue(queue, recycle));
+            match &mut self.desk {
+                Some(desk) if queue == self.config.queues => desk.command(recycle),
+                _ => self.actions.push_back(SealAction::Queue(queue, recycle)),
+            }
         }
     }
 }

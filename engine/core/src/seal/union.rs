@@ -12,21 +12,46 @@ use bloomrf_kernels::Kernel;
 use super::SealedBatch;
 use crate::filter::{OpenColumn, SealedColumn};
 use crate::identity::BatchId;
-use crate::ingest::{BatchTotals, FrameEntry, IngestConfig, Offer, Partial};
-use crate::limits::LANES_MAX;
+use crate::ingest::{BatchTotals, FrameEntry, FrameTable, IngestConfig, Offer, Partial};
+use crate::limits::{LANES_MAX, REPAIR_FRAMES_MAX, REPAIR_RANGES_MAX};
 use crate::verify::{BatchHash, ChainHasher};
+use crate::wire::stream::FrameRange;
 
 /// The shares of one batch that have come so far.
 #[derive(Debug, Default)]
 pub(super) struct Union {
-    /// One share per queue, with the queue that it belongs to; the first one's table has the
-    /// frames of all of them.
+    /// One share per queue, with the queue that it belongs to.
     shares: Vec<(usize, Box<Partial>)>,
+    /// The share whose table has the frames of all of them: none has a larger table.
+    base: usize,
     /// Rows that the shares inserted.
     rows: u64,
     /// Rows among them of frames that another share had already.
     doubled: u64,
     conflict: bool,
+}
+
+/// More is missing than is ever asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooMany;
+
+/// What joining two tables of frames showed.
+struct Joined {
+    /// Rows of frames that are in both.
+    doubled: u64,
+    conflict: bool,
+}
+
+fn join(table: &mut FrameTable, frames: impl Iterator<Item = FrameEntry>) -> Joined {
+    let mut joined = Joined { doubled: 0, conflict: false };
+    for frame in frames {
+        match table.offer(frame) {
+            Offer::New => {}
+            Offer::Duplicate => joined.doubled += u64::from(frame.records),
+            Offer::Conflict | Offer::Full => joined.conflict = true,
+        }
+    }
+    joined
 }
 
 /// How the union compares with the totals.
@@ -53,7 +78,8 @@ impl Union {
     ) -> Option<Box<Partial>> {
         self.conflict |= share.refused;
         self.rows += share.rows;
-        let Some((_, base)) = self.shares.first_mut() else {
+        let known = self.shares.iter().position(|(of, _)| *of == queue);
+        let Some((_, base)) = self.shares.get_mut(self.base) else {
             self.shares.push((queue, share));
             return None;
         };
@@ -61,14 +87,18 @@ impl Union {
             self.conflict = true;
             return Some(share);
         }
-        for &frame in share.frames.iter() {
-            match base.frames.offer(frame) {
-                Offer::New => {}
-                Offer::Duplicate => self.doubled += u64::from(frame.records),
-                Offer::Conflict | Offer::Full => self.conflict = true,
-            }
+        if known.is_none() && share.frames.frames_max() > base.frames.frames_max() {
+            let mut share = share;
+            let before = self.shares[self.base].1.frames.iter().copied();
+            let joined = join(&mut share.frames, before);
+            self.count(joined);
+            self.base = self.shares.len();
+            self.shares.push((queue, share));
+            return None;
         }
-        let Some((_, ours)) = self.shares.iter_mut().find(|(of, _)| *of == queue) else {
+        let joined = join(&mut base.frames, share.frames.iter().copied());
+        self.count(joined);
+        let Some((_, ours)) = known.and_then(|at| self.shares.get_mut(at)) else {
             self.shares.push((queue, share));
             return None;
         };
@@ -76,6 +106,40 @@ impl Union {
             ours.merge(kernel, theirs);
         }
         Some(share)
+    }
+
+    fn count(&mut self, joined: Joined) {
+        self.doubled += joined.doubled;
+        self.conflict |= joined.conflict;
+    }
+
+    /// The frames that are not there yet, of a union that is `Coverage::Missing`.
+    pub(super) fn missing(&self, totals: &BatchTotals) -> Result<Vec<FrameRange>, TooMany> {
+        let mut seen: Vec<(u8, u32)> =
+            self.frames().map(|frame| (frame.lane, frame.sequence)).collect();
+        if totals.frames().saturating_sub(seen.len() as u64) > REPAIR_FRAMES_MAX as u64 {
+            return Err(TooMany);
+        }
+        seen.sort_unstable();
+        let mut seen = seen.into_iter().peekable();
+        let mut ranges = Vec::new();
+        for (lane, total) in (0..totals.lanes()).zip(totals.per_lane()) {
+            let mut next = 0;
+            while next < total.frames {
+                let frame = seen.next_if(|frame| frame.0 == lane).map(|frame| frame.1);
+                let end = frame.map_or(total.frames, |sequence| sequence.min(total.frames));
+                if next < end {
+                    ranges.push(FrameRange { lane, first: next, count: end - next });
+                }
+                next = end.saturating_add(1);
+            }
+            while seen.next_if(|frame| frame.0 == lane).is_some() {}
+        }
+        if ranges.len() > REPAIR_RANGES_MAX { Err(TooMany) } else { Ok(ranges) }
+    }
+
+    fn frames(&self) -> impl Iterator<Item = &FrameEntry> + '_ {
+        self.shares.get(self.base).into_iter().flat_map(|(_, base)| base.frames.iter())
     }
 
     /// True once shares have contradicted each other.
@@ -88,7 +152,7 @@ impl Union {
         if self.conflict {
             return Coverage::Conflict;
         }
-        let Some((_, base)) = self.shares.first() else {
+        let Some((_, base)) = self.shares.get(self.base) else {
             return match (totals.frames(), totals.records()) {
                 (0, 0) => Coverage::Whole,
                 (0, _) => Coverage::Conflict,
@@ -157,8 +221,7 @@ impl Union {
         let fingerprint = config.schema.fingerprint();
         let mut hasher =
             ChainHasher::new(totals.hash(), config.cluster, fingerprint, batch, totals.lanes());
-        let mut frames: Vec<&FrameEntry> =
-            self.shares.first().into_iter().flat_map(|(_, base)| base.frames.iter()).collect();
+        let mut frames: Vec<&FrameEntry> = self.frames().collect();
         frames.sort_unstable_by_key(|frame| (frame.lane, frame.sequence));
         for frame in frames {
             hasher.frame(frame.lane, &frame.digest);

@@ -224,6 +224,7 @@ impl Node {
             queues,
             grace_ns: GRACE_NS,
             retry_ns: 5 * SLOT_NS,
+            repair_ns: 0,
         };
         Node {
             queues: (0..queues).map(|_| Queue::new(config.clone())).collect(),
@@ -258,6 +259,7 @@ impl Node {
                     assert!(!self.incomplete.contains_key(&batch.batch));
                     assert!(self.sealed.insert(batch.batch, *batch).is_none(), "sealed once");
                 }
+                SealAction::Repair { .. } => panic!("nothing is repaired here"),
                 SealAction::Incomplete(batch, reason) => {
                     assert!(!self.sealed.contains_key(&batch));
                     assert!(self.incomplete.insert(batch, reason).is_none(), "given up once");

@@ -355,4 +355,12 @@ pub(super) const KEYS: &[Key] = &[
         apply: |c, v, _| set(&mut c.close_grace_ms, value::number(v, 1..=600_000)),
         show: |c| c.close_grace_ms.to_string(),
     },
+    Key {
+        name: "repair_ms",
+        env: "BLOOMRF_REPAIR_MS",
+        unit: "milliseconds",
+        limit: "0..=600000; how long to wait for frames asked of the SCC again; 0: never asked",
+        apply: |c, v, _| set(&mut c.repair_ms, value::number(v, 0..=600_000)),
+        show: |c| c.repair_ms.to_string(),
+    },
 ];

@@ -119,6 +119,8 @@ pub struct Config {
     pub batch_idle_ms: u64,
     /// After CLOSE, how long to wait for frames that are still on their way, milliseconds.
     pub close_grace_ms: u64,
+    /// How long to wait for frames that the SCC is asked for again, milliseconds; 0: never asked.
+    pub repair_ms: u64,
 }
 
 /// Whether a node gives up the rights that it does not need once it runs. They go for good, for the
@@ -175,6 +177,7 @@ impl Default for Config {
             expected_records: 65_536,
             batch_idle_ms: 30_000,
             close_grace_ms: 1_000,
+            repair_ms: 2_000,
         }
     }
 }

@@ -9,11 +9,14 @@ mod scc;
 mod seal;
 mod warn;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
 use std::time::Duration;
 
 use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::limits::{FRAME_BYTES_MAX, REPAIR_BYTES_MAX};
 use bloomrf_engine::verify::BatchHash;
+use bloomrf_engine::wire::stream::Missing;
 use tokio::sync::{mpsc, watch};
 
 use crate::shared::Shared;
@@ -33,6 +36,34 @@ pub(crate) struct Offer {
     pub(crate) hash: BatchHash,
 }
 
+/// From the sealer to the SCC client.
+#[derive(Debug)]
+pub(crate) enum ToScc {
+    /// A sealed batch, to be judged.
+    Sealed(Offer),
+    /// Frames to ask for.
+    Missing(Missing),
+}
+
+/// From the SCC client to the sealer.
+#[derive(Debug)]
+pub(crate) enum FromScc {
+    /// Whether an SCC is connected that sends frames again.
+    Repairs(bool),
+    /// A frame sent again; nothing in it was checked.
+    Frame(Vec<u8>),
+    /// Not everything that was asked for of this batch is kept.
+    NotKept(BatchId),
+}
+
+/// The SCC client's way to the sealer.
+pub(crate) struct SealerLink {
+    /// Where it is full, the stream is not read.
+    pub(crate) repaired: mpsc::Sender<FromScc>,
+    /// To wake, once it runs.
+    pub(crate) thread: Arc<OnceLock<Thread>>,
+}
+
 /// The control thread's own.
 pub(crate) struct ControlLoop {
     /// Of the node.
@@ -40,7 +71,9 @@ pub(crate) struct ControlLoop {
     /// HTTP socket, bound and not blocking.
     pub(crate) http: std::net::TcpListener,
     /// From the sealer.
-    pub(crate) offers: mpsc::Receiver<Offer>,
+    pub(crate) reports: mpsc::Receiver<ToScc>,
+    /// To the sealer.
+    pub(crate) sealer: SealerLink,
     /// Becomes true when stored filters are loaded.
     pub(crate) loaded: watch::Receiver<bool>,
     /// Becomes true to end.
@@ -58,8 +91,8 @@ impl ControlLoop {
             Err(error) => return tracing::error!(%error, "no control thread: no runtime"),
         };
         runtime.block_on(async {
-            let Self { shared, http, offers, mut loaded, stop } = self;
-            let client = scc::run(Arc::clone(&shared), offers, stop.clone());
+            let Self { shared, http, reports, sealer, mut loaded, stop } = self;
+            let client = scc::run(Arc::clone(&shared), reports, sealer, stop.clone());
             let scc = async {
                 // Fails where the start did.
                 if loaded.wait_for(|loaded| *loaded).await.is_ok() {
@@ -88,7 +121,9 @@ async fn refresh_keys(shared: &Shared) {
 
 /// Between two looks at the key files.
 const KEYS_LOOK: Duration = Duration::from_secs(1);
-/// Room for sealed batches on their way to the SCC client; past it the sealer waits.
-pub(crate) const OFFERS_MAX: usize = 256;
+/// Room for what is on its way to the SCC client; past it the sealer waits.
+pub(crate) const TO_SCC_MAX: usize = 256;
+/// Room for what is on its way back.
+pub(crate) const FROM_SCC_MAX: usize = REPAIR_BYTES_MAX / FRAME_BYTES_MAX;
 /// Niceness added to the control thread: after lookups, before sealing.
 const CONTROL_NICENESS: i32 = 5;

@@ -1,10 +1,12 @@
 //! The client of the verification stream: connects, reports sealed batches, applies verdicts.
 //! Runs on the control thread; without an SCC every batch stays pending and nothing is excluded.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread::Thread;
 use std::time::Duration;
 
 use bloomrf_engine::identity::BatchId;
@@ -15,21 +17,22 @@ use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
-use super::{Offer, Outcome};
+use super::{FromScc, Offer, Outcome, SealerLink, ToScc};
 use crate::shared::Shared;
 
 /// Serves the stream until the node stops.
 pub(super) async fn run(
     shared: Arc<Shared>,
-    mut offers: mpsc::Receiver<Offer>,
+    mut reports: mpsc::Receiver<ToScc>,
+    sealer: SealerLink,
     mut stop: watch::Receiver<bool>,
 ) {
     let Some(address) = shared.config.scc else {
         tracing::warn!("no SCC is configured: no batch will be verified, none excluded");
-        // Keep taking offers, so that the sealer never waits.
+        // Keep taking reports, so that the sealer never waits.
         tokio::select! {
             () = stopped(&mut stop) => {}
-            () = async { while offers.recv().await.is_some() {} } => {}
+            () = async { while reports.recv().await.is_some() {} } => {}
         }
         return;
     };
@@ -40,14 +43,26 @@ pub(super) async fn run(
         // The store remembers no more batches than this either.
         pending_max: shared.config.retain_batches,
     });
-    let client = Client { shared, session, offers, stop, address, backoff: BACKOFF_MIN };
+    let client = Client {
+        shared,
+        session,
+        reports,
+        sealer,
+        for_sealer: VecDeque::new(),
+        stop,
+        address,
+        backoff: BACKOFF_MIN,
+    };
     client.run().await;
 }
 
 struct Client {
     shared: Arc<Shared>,
     session: Session,
-    offers: mpsc::Receiver<Offer>,
+    reports: mpsc::Receiver<ToScc>,
+    sealer: SealerLink,
+    /// What one read brought for the sealer, until it is given away.
+    for_sealer: VecDeque<FromScc>,
     stop: watch::Receiver<bool>,
     address: SocketAddr,
     backoff: Duration,
@@ -88,22 +103,38 @@ impl Client {
         }
     }
 
-    /// Waits for something else and takes offers meanwhile.
+    /// Waits for something else and takes reports meanwhile.
     async fn meanwhile<F: Future>(&mut self, wait: F) -> Result<F::Output, Stopped> {
         tokio::pin!(wait);
         loop {
             tokio::select! {
                 biased;
                 () = stopped(&mut self.stop) => return Err(Stopped),
-                offer = self.offers.recv() => self.take(offer.ok_or(Stopped)?),
+                report = self.reports.recv() => self.take(report.ok_or(Stopped)?),
                 output = &mut wait => return Ok(output),
             }
         }
     }
 
-    fn take(&mut self, offer: Offer) {
-        self.session.offer(offer.batch, offer.records, offer.hash);
+    fn take(&mut self, report: ToScc) {
+        match report {
+            ToScc::Sealed(Offer { batch, records, hash }) => {
+                self.session.offer(batch, records, hash);
+            }
+            ToScc::Missing(missing) => self.session.ask(missing),
+        }
         self.on_events();
+    }
+
+    /// Hands over what is for the sealer; while that is behind, the stream is not read.
+    async fn hand_over(&mut self) -> Result<(), Stopped> {
+        while let Some(message) = self.for_sealer.pop_front() {
+            let repaired = self.sealer.repaired.clone();
+            // Fails only when the sealer has ended, and the node with it.
+            let _ = self.meanwhile(repaired.send(message)).await?;
+            self.sealer.thread.get().into_iter().for_each(Thread::unpark);
+        }
+        Ok(())
     }
 
     /// One connection, to its end; the reason why it ended.
@@ -113,13 +144,16 @@ impl Client {
         self.session.on_connected();
         let ended = self.exchange(&mut stream).await;
         self.session.on_disconnected();
+        self.for_sealer.push_back(FromScc::Repairs(false));
         self.on_events();
+        self.hand_over().await?;
         ended
     }
 
     async fn exchange(&mut self, stream: &mut TcpStream) -> Result<String, Stopped> {
         let mut buffer = vec![0; READ_BYTES];
         loop {
+            self.hand_over().await?;
             let output = self.session.take_output();
             if !output.is_empty() {
                 let write = timeout(WRITE_MAX, stream.write_all(&output));
@@ -132,8 +166,8 @@ impl Client {
             let read = tokio::select! {
                 biased;
                 () = stopped(&mut self.stop) => return Err(Stopped),
-                offer = self.offers.recv() => {
-                    self.take(offer.ok_or(Stopped)?);
+                report = self.reports.recv() => {
+                    self.take(report.ok_or(Stopped)?);
                     continue;
                 }
                 read = stream.read(&mut buffer) => read,
@@ -170,8 +204,10 @@ impl Client {
                 SessionEvent::Welcome(hash) => {
                     self.backoff = BACKOFF_MIN;
                     self.shared.metrics.seal.scc_connected.set(1);
+                    let repairs = self.session.repairs();
+                    self.for_sealer.push_back(FromScc::Repairs(repairs));
                     let (scc, expected) = (self.address, self.shared.config.chain_hash);
-                    tracing::info!(%scc, chain_hash = ?hash, "welcomed by the SCC");
+                    tracing::info!(%scc, chain_hash = ?hash, repairs, "welcomed by the SCC");
                     if hash != expected {
                         tracing::warn!(?expected, elected = ?hash, "another chain hash is elected");
                     }
@@ -187,7 +223,10 @@ impl Client {
                 SessionEvent::Revoked(batch, hash, verdict) => {
                     self.judge(batch, &hash, verdict, false);
                 }
-                SessionEvent::Frame(_) | SessionEvent::NotKept(_) => {}
+                SessionEvent::Frame(bytes) => self.for_sealer.push_back(FromScc::Frame(bytes)),
+                SessionEvent::NotKept(batch) => {
+                    self.for_sealer.push_back(FromScc::NotKept(batch));
+                }
                 SessionEvent::OtherHash { elected, seen } => {
                     tracing::error!(
                         ?elected,

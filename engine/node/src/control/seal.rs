@@ -10,11 +10,12 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::ingest::{QueueCommand, QueueEvent};
 use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer};
 use bloomrf_engine::store::InsertError;
+use bloomrf_engine::wire::stream::Missing;
 use bloomrf_netio::Waker;
 use tokio::sync::mpsc;
 
 use super::warn::SizeWarnings;
-use super::{Offer, Outcome};
+use super::{FromScc, Offer, Outcome, ToScc};
 use crate::metrics::incomplete_label;
 use crate::shared::Shared;
 use crate::watch::Pulse;
@@ -56,7 +57,8 @@ pub(crate) struct SealLoop {
     shared: Arc<Shared>,
     sealer: Sealer,
     queues: Vec<QueuePort>,
-    offers: mpsc::Sender<Offer>,
+    reports: mpsc::Sender<ToScc>,
+    from_scc: mpsc::Receiver<FromScc>,
     warnings: SizeWarnings,
     /// When the first CLOSE of a batch was seen, nanoseconds.
     closed_ns: HashMap<BatchId, u64>,
@@ -68,10 +70,12 @@ impl SealLoop {
         shared: Arc<Shared>,
         sealer: Sealer,
         queues: Vec<QueuePort>,
-        offers: mpsc::Sender<Offer>,
+        reports: mpsc::Sender<ToScc>,
+        from_scc: mpsc::Receiver<FromScc>,
     ) -> Self {
         let warnings = SizeWarnings::new(&shared.config);
-        SealLoop { shared, sealer, queues, offers, warnings, closed_ns: HashMap::new() }
+        let closed_ns = HashMap::new();
+        SealLoop { shared, sealer, queues, reports, from_scc, warnings, closed_ns }
     }
 
     /// Runs until stopped.
@@ -80,12 +84,13 @@ impl SealLoop {
         let _ = rustix::process::nice(SEAL_NICENESS);
         while !self.shared.stopping() {
             pulse.beat();
-            let busy = self.take_events();
+            let busy = self.take_events() | self.take_repaired();
             let now = self.shared.clock.now_ns();
             if self.sealer.next_tick_ns().is_some_and(|due| due <= now) {
                 self.sealer.on_tick(now);
             }
             let acted = self.act();
+            self.shared.metrics.repair.show(self.sealer.repair_stats());
             let waiting = self.flush_commands();
             if !busy && !acted && !self.tend_store() {
                 std::thread::park_timeout(self.sleep(waiting));
@@ -111,6 +116,23 @@ impl SealLoop {
         any
     }
 
+    /// Takes what the SCC sent again: some at a time, between events of the queues.
+    fn take_repaired(&mut self) -> bool {
+        let mut any = false;
+        for _ in 0..crate::poll::EVENTS_MAX {
+            let Ok(message) = self.from_scc.try_recv() else { break };
+            any = true;
+            match message {
+                FromScc::Repairs(available) => self.sealer.on_repairs(available),
+                FromScc::Frame(bytes) => {
+                    self.sealer.on_frame(&bytes, self.shared.clock.now_ns());
+                }
+                FromScc::NotKept(batch) => self.sealer.on_not_kept(batch),
+            }
+        }
+        any
+    }
+
     /// A CLOSE that comes when its batch is finished stays here: the oldest makes room.
     fn remember_close(&mut self, batch: BatchId, now_ns: u64) {
         self.closed_ns.entry(batch).or_insert(now_ns);
@@ -127,6 +149,10 @@ impl SealLoop {
             match action {
                 SealAction::Queue(index, command) => self.command(index, command),
                 SealAction::Sealed(batch) => self.on_sealed(*batch),
+                SealAction::Repair { batch, close, ranges } => {
+                    tracing::debug!(batch, close, ranges = ranges.len(), "asking for frames");
+                    self.report(ToScc::Missing(Missing { batch, close, ranges }));
+                }
                 SealAction::Incomplete(batch, reason) => {
                     self.closed_ns.remove(&batch);
                     self.shared.metrics.seal.incomplete(reason);
@@ -183,8 +209,12 @@ impl SealLoop {
         if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
             tracing::debug!(first, last, batches = evicted.len(), "evicted the oldest batches");
         }
+        self.report(ToScc::Sealed(offer));
+    }
+
+    fn report(&self, report: ToScc) {
         // Fails only when the control thread has ended, and the node with it.
-        let _ = self.offers.blocking_send(offer);
+        let _ = self.reports.blocking_send(report);
     }
 
     /// Slices or splits groups for a millisecond at most; false where there is nothing to do.

@@ -6,6 +6,7 @@
 mod lookup;
 mod mirror;
 mod persist;
+mod repair;
 mod seal;
 
 use bloomrf_engine::filter::FormCounts;
@@ -17,6 +18,7 @@ use prometheus::{Opts, Registry, TextEncoder};
 
 pub(crate) use lookup::{LookupMetrics, LookupRefusal, status_label};
 pub(crate) use mirror::Moment;
+pub(crate) use repair::RepairMetrics;
 pub(crate) use seal::{SealMetrics, incomplete_label};
 
 /// All metrics of one node. Every node has its own registry: several may live in one process.
@@ -30,6 +32,8 @@ pub(crate) struct Metrics {
     pub(crate) lookup: LookupMetrics,
     /// Counted by sealer and verification client.
     pub(crate) seal: SealMetrics,
+    /// Shown by the sealer.
+    pub(crate) repair: RepairMetrics,
 }
 
 impl Metrics {
@@ -49,7 +53,17 @@ impl Metrics {
         let persist = PersistMetrics::new(&register)?;
         let lookup = LookupMetrics::new(&register)?;
         let seal = SealMetrics::new(&register)?;
-        Ok(Metrics { registry, arena_page_bytes, stalled_threads, mirror, persist, lookup, seal })
+        let repair = RepairMetrics::new(&register)?;
+        Ok(Metrics {
+            registry,
+            arena_page_bytes,
+            stalled_threads,
+            mirror,
+            persist,
+            lookup,
+            seal,
+            repair,
+        })
     }
 
     /// Notes which pages the arena is made of.

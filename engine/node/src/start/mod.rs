@@ -22,7 +22,7 @@ use bloomrf_kernels::params::Budget;
 use bloomrf_netio::{Link, Waker};
 use tokio::sync::{mpsc, watch};
 
-use crate::control::{ControlLoop, OFFERS_MAX, QueuePort, SealLoop};
+use crate::control::{ControlLoop, FROM_SCC_MAX, QueuePort, SealLoop, SealerLink, TO_SCC_MAX};
 use crate::env::SystemClock;
 use crate::keys::Keys;
 use crate::metrics::Metrics;
@@ -66,13 +66,16 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let (stop, stopped) = watch::channel(false);
     let mut threads = Threads::new(&shared, calls, stop);
     threads.wakers = links.iter().map(|link| link.waker()).collect();
-    let (offer, offers) = mpsc::channel(OFFERS_MAX);
+    let (report, reports) = mpsc::channel(TO_SCC_MAX);
+    let (repaired, from_scc) = mpsc::channel(FROM_SCC_MAX);
+    let sealer_thread = Arc::<OnceLock<Thread>>::default();
     // HTTP answers while stored filters are loaded; the SCC hears of us when they are.
     let (loaded, is_loaded) = watch::channel(false);
     let control = ControlLoop {
         shared: Arc::clone(&shared),
         http,
-        offers,
+        reports,
+        sealer: SealerLink { repaired, thread: Arc::clone(&sealer_thread) },
         loaded: is_loaded,
         stop: stopped.clone(),
     };
@@ -86,9 +89,11 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
         queues: links.len(),
         grace_ns: shared.config.close_grace_ms * 1_000_000,
         retry_ns: SEAL_RETRY_NS,
+        repair_ns: repair_ns(&shared.config),
     });
-    let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, offer);
+    let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, report, from_scc);
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
+    let _ = sealer_thread.set(sealer.clone());
     threads.spawn_queues(links, ends, &ingest, &sealer)?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
     threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
@@ -98,6 +103,11 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     shared.ready.store(true, Ordering::Release);
     log_start(&shared, &ports);
     Ok(Node { ports, shared, threads })
+}
+
+/// Without an SCC there is nobody to ask.
+fn repair_ns(config: &Config) -> u64 {
+    if config.scc.is_some() { config.repair_ms * 1_000_000 } else { 0 }
 }
 
 fn policy(config: &Config, seed: u64) -> FilterPolicy {

@@ -10,7 +10,7 @@ const RETRY_NS: u64 = 100;
 
 fn config() -> SealerConfig {
     let ingest = crate::ingest::tests::config();
-    SealerConfig { ingest, queues: 2, grace_ns: GRACE_NS, retry_ns: RETRY_NS }
+    SealerConfig { ingest, queues: 2, grace_ns: GRACE_NS, retry_ns: RETRY_NS, repair_ns: 0 }
 }
 
 fn totals(frames: u32) -> BatchTotals {
@@ -49,6 +49,7 @@ enum Want {
     Forget(usize, BatchId),
     Recycle(usize),
     Sealed(BatchId, u64),
+    Repair(BatchId, bool, u64),
     Incomplete(BatchId, IncompleteReason),
 }
 
@@ -59,6 +60,9 @@ fn wants(sealer: &mut Sealer) -> Vec<Want> {
             SealAction::Queue(queue, QueueCommand::Forget(batch)) => Want::Forget(queue, batch),
             SealAction::Queue(queue, QueueCommand::Recycle(_)) => Want::Recycle(queue),
             SealAction::Sealed(batch) => Want::Sealed(batch.batch, batch.records),
+            SealAction::Repair { batch, close, ranges } => {
+                Want::Repair(batch, close, ranges.iter().map(|r| u64::from(r.count)).sum())
+            }
             SealAction::Incomplete(batch, reason) => Want::Incomplete(batch, reason),
         })
         .collect()
