@@ -5,12 +5,15 @@
 //! holds for received frames (digest, copies, conflicts, rows) holds for repaired ones. It is
 //! small: few partials, small chunks, room for as many frames as are ever asked for.
 
+use std::sync::Arc;
+
 use crate::filter::Dedupe;
 use crate::identity::BatchId;
 use crate::ingest::{
     IngestConfig, IngestStats, Partial, Queue, QueueCommand, QueueEvent, RefuseReason, Tuning,
 };
 use crate::limits::{REPAIR_BATCHES_MAX, REPAIR_FRAMES_MAX};
+use crate::wire::mac::KeyBook;
 
 /// Why a batch could not be repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,6 +135,16 @@ impl Desk {
         let before = conflicts(&self.queue);
         self.queue.on_datagram(bytes, now_ns);
         conflicts(&self.queue) != before
+    }
+
+    /// Frames of both kinds that were taken, ever.
+    pub(super) fn taken(&self) -> u64 {
+        let stats = self.queue.stats();
+        stats.data + stats.close
+    }
+
+    pub(super) fn require_keys(&mut self, keys: Arc<KeyBook>) {
+        self.queue.require_keys(keys);
     }
 
     pub(super) fn next_event(&mut self) -> Option<QueueEvent> {

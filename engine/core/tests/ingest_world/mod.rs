@@ -13,6 +13,7 @@ use bloomrf_engine::schema::Schema;
 use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer, SealerConfig};
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{FrameHeader, LaneTotal, encode_close, encode_data};
+use bloomrf_engine::wire::stream::Missing;
 use bloomrf_kernels::params::Budget;
 use bloomrf_kernels::{Kernel, SizeClasses};
 
@@ -22,6 +23,7 @@ use crate::seeded::{Splitmix, seed_of_env};
 pub(crate) const SLOT_NS: u64 = 1_000;
 pub(crate) const IDLE_NS: u64 = 150 * SLOT_NS;
 pub(crate) const GRACE_NS: u64 = 60 * SLOT_NS;
+pub(crate) const REPAIR_NS: u64 = 200 * SLOT_NS;
 pub(crate) const CLUSTER: ClusterId = ClusterId(0xFEED);
 
 const COLUMNS: &str = r#"{"name": "flow", "version": 3, "columns": [
@@ -177,28 +179,41 @@ pub(crate) struct Node {
     pub(crate) sealer: Sealer,
     pub(crate) sealed: BTreeMap<u64, SealedBatch>,
     pub(crate) incomplete: BTreeMap<u64, IncompleteReason>,
+    /// What the sealer wants of the SCC.
+    pub(crate) requests: Vec<Missing>,
     inbox: Vec<VecDeque<QueueCommand>>,
 }
 
 impl Node {
     pub(crate) fn new(queues: usize) -> Self {
         let kernel = Kernel::from_env().expect("BLOOMRF_KERNEL names a set of this CPU");
-        Node::tuned(queues, kernel, Tuning::default())
+        Node::tuned(queues, kernel, Tuning::default(), 0)
+    }
+
+    /// As `seeded`, with repair of what is missing.
+    pub(crate) fn repairing(queues: usize, seed: u64) -> Self {
+        let (kernel, tuning) = Node::of_seed(seed);
+        Node::tuned(queues, kernel, tuning, REPAIR_NS)
     }
 
     /// A node of one of the kernel sets, with chunks and caches as the seed has it: none of it may
     /// change what is sealed.
     pub(crate) fn seeded(queues: usize, seed: u64) -> Self {
+        let (kernel, tuning) = Node::of_seed(seed);
+        Node::tuned(queues, kernel, tuning, 0)
+    }
+
+    fn of_seed(seed: u64) -> (Kernel, Tuning) {
         let mut chance = Splitmix::new(seed ^ 0x7E57);
         let tuning = Tuning {
             chunk_rows: *chance.pick(&[1, 5, 64, 4_096]),
             dedupe: *chance.pick(&[Dedupe::Adaptive, Dedupe::Always, Dedupe::Never]),
             arena: None,
         };
-        Node::tuned(queues, *chance.pick(&Kernel::all()), tuning)
+        (*chance.pick(&Kernel::all()), tuning)
     }
 
-    fn tuned(queues: usize, kernel: Kernel, tuning: Tuning) -> Self {
+    fn tuned(queues: usize, kernel: Kernel, tuning: Tuning, repair_ns: u64) -> Self {
         let schema = Arc::new(Schema::from_json(COLUMNS).unwrap());
         let policy = FilterPolicy {
             budget: Budget { bits_per_key: 8, levels: 4 },
@@ -224,7 +239,7 @@ impl Node {
             queues,
             grace_ns: GRACE_NS,
             retry_ns: 5 * SLOT_NS,
-            repair_ns: 0,
+            repair_ns,
         };
         Node {
             queues: (0..queues).map(|_| Queue::new(config.clone())).collect(),
@@ -232,6 +247,7 @@ impl Node {
             config,
             sealed: BTreeMap::new(),
             incomplete: BTreeMap::new(),
+            requests: Vec::new(),
             inbox: (0..queues).map(|_| VecDeque::new()).collect(),
         }
     }
@@ -259,7 +275,11 @@ impl Node {
                     assert!(!self.incomplete.contains_key(&batch.batch));
                     assert!(self.sealed.insert(batch.batch, *batch).is_none(), "sealed once");
                 }
-                SealAction::Repair { .. } => panic!("nothing is repaired here"),
+                SealAction::Repair { batch, close, ranges } => {
+                    let missing = Missing { batch, close, ranges };
+                    assert!(missing.is_sound(), "{missing:?}");
+                    self.requests.push(missing);
+                }
                 SealAction::Incomplete(batch, reason) => {
                     assert!(!self.sealed.contains_key(&batch));
                     assert!(self.incomplete.insert(batch, reason).is_none(), "given up once");

@@ -7,8 +7,8 @@ mod sockets;
 mod surroundings;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle, Thread};
 
 use bloomrf_engine::filter::FilterPolicy;
@@ -84,13 +84,16 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     threads.spawn_unwatched("bloomrf-persist".to_owned(), move || persist.run())?;
     let _ = loaded.send(true);
     let (ports_of_queues, ends) = rings(&threads.wakers);
-    let sealer = Sealer::new(SealerConfig {
+    let mut sealer = Sealer::new(SealerConfig {
         ingest: ingest.clone(),
         queues: links.len(),
         grace_ns: shared.config.close_grace_ms * 1_000_000,
         retry_ns: SEAL_RETRY_NS,
         repair_ns: repair_ns(&shared.config),
     });
+    if let Some(keys) = shared.keys.ingest() {
+        sealer.require_keys(Arc::clone(keys));
+    }
     let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, report, from_scc);
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     let _ = sealer_thread.set(sealer.clone());

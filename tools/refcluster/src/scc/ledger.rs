@@ -9,6 +9,8 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::verify::BatchHash;
 use bloomrf_engine::wire::stream::Verdict;
 
+use crate::storage::kept::KeptFrames;
+
 /// What the storage side knows of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -30,6 +32,7 @@ pub enum Fate {
 pub struct Ledger {
     inner: Mutex<Inner>,
     changed: Condvar,
+    kept: KeptFrames,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +41,8 @@ struct Inner {
     verdicts: BTreeMap<BatchId, Verdict>,
     /// In order of deletion; every connection reads it from its own position.
     deleted: Vec<BatchId>,
+    /// Hashes that were verified and are no longer right, in order.
+    revoked: Vec<(BatchId, BatchHash)>,
 }
 
 impl Ledger {
@@ -47,9 +52,31 @@ impl Ledger {
         Self::default()
     }
 
-    /// A batch file is in place.
+    /// An empty ledger that keeps at most `bytes_max` bytes of frames to be sent again; 0: none,
+    /// and the SCC says that it repairs nothing.
+    #[must_use]
+    pub fn keeping(bytes_max: usize) -> Self {
+        Ledger { kept: KeptFrames::new(bytes_max), ..Self::default() }
+    }
+
+    /// Frames of recent batches.
+    #[must_use]
+    pub fn kept(&self) -> &KeptFrames {
+        &self.kept
+    }
+
+    /// A batch file is in place. Nodes that were told that another hash is right hear that it is
+    /// not.
     pub fn store(&self, batch: BatchId, records: u64, hash: BatchHash) {
-        self.lock().fates.insert(batch, Fate::Stored { records, hash });
+        let mut inner = self.lock();
+        let before = inner.fates.insert(batch, Fate::Stored { records, hash });
+        if let Some(Fate::Stored { hash: told, .. }) = before
+            && told != hash
+            && inner.verdicts.remove(&batch) == Some(Verdict::Verified)
+        {
+            inner.revoked.push((batch, told));
+        }
+        drop(inner);
         self.changed.notify_all();
     }
 
@@ -66,6 +93,7 @@ impl Ledger {
             inner.fates.insert(batch, Fate::Deleted);
             inner.deleted.push(batch);
         }
+        self.kept.forget(batches);
         self.changed.notify_all();
     }
 
@@ -157,6 +185,11 @@ impl Ledger {
     /// Deletions from `position` on.
     pub(super) fn deleted_from(&self, position: usize) -> Vec<BatchId> {
         self.lock().deleted.get(position..).unwrap_or_default().to_vec()
+    }
+
+    /// Hashes that are no longer right, from `position` on.
+    pub(super) fn revoked_from(&self, position: usize) -> Vec<(BatchId, BatchHash)> {
+        self.lock().revoked.get(position..).unwrap_or_default().to_vec()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

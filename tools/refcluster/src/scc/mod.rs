@@ -5,6 +5,7 @@
 
 mod consult;
 mod ledger;
+mod repair;
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -158,8 +159,11 @@ struct Connection<'s> {
     stream: TcpStream,
     decoder: StreamDecoder,
     welcomed: bool,
+    /// Whether the node may ask for frames.
+    repairs: bool,
     reports: Vec<Report>,
     deleted_position: usize,
+    revoked_position: usize,
     output: Vec<u8>,
 }
 
@@ -170,8 +174,10 @@ impl<'s> Connection<'s> {
             stream,
             decoder: StreamDecoder::default(),
             welcomed: false,
+            repairs: false,
             reports: Vec::new(),
             deleted_position: 0,
+            revoked_position: 0,
             output: Vec::new(),
         }
     }
@@ -194,6 +200,7 @@ impl<'s> Connection<'s> {
             if self.welcomed {
                 self.judge();
                 self.announce_deleted();
+                self.announce_revoked();
             }
             self.flush()?;
         }
@@ -203,24 +210,30 @@ impl<'s> Connection<'s> {
     fn take_messages(&mut self) -> io::Result<()> {
         let broken =
             |error: StreamError| io::Error::new(io::ErrorKind::InvalidData, format!("{error:?}"));
-        while let Some(message) = self.decoder.next_message().map_err(broken)? {
+        loop {
+            let message = match self.decoder.next_message() {
+                Ok(Some(message)) => message,
+                Ok(None) => return Ok(()),
+                Err(StreamError::Version) if !self.welcomed => {
+                    return Err(self.refuse(RefuseReason::Version, "of another version"));
+                }
+                Err(error) => return Err(broken(error)),
+            };
             match message {
                 StreamMessage::Hello { cluster, fingerprint, node, version } if !self.welcomed => {
                     self.greet(cluster, fingerprint, &node, version)?;
                 }
                 StreamMessage::Seen { batch, records, hash } if self.welcomed => {
                     self.reports.retain(|r| r.batch != batch);
-                    if self.reports.len() < REPORTS_MAX {
-                        self.reports.push(Report { batch, records, hash, since: Instant::now() });
-                    }
+                    self.reports.push(Report { batch, records, hash, since: Instant::now() });
                 }
+                StreamMessage::Missing(missing) if self.repairs => self.send_again(&missing)?,
                 other => {
                     let text = format!("unexpected message {other:?}");
                     return Err(io::Error::new(io::ErrorKind::InvalidData, text));
                 }
             }
         }
-        Ok(())
     }
 
     fn greet(
@@ -239,12 +252,10 @@ impl<'s> Connection<'s> {
             None
         };
         if let Some(reason) = reason {
-            StreamMessage::Refused { reason }.encode(&mut self.output);
-            self.flush()?;
-            let text = format!("node {node:?} refused: {reason:?}");
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+            return Err(self.refuse(reason, node));
         }
-        let repairs = (version == VERSION).then_some(false);
+        let repairs = (version == VERSION).then(|| self.shared.ledger.kept().is_on());
+        self.repairs = repairs.unwrap_or_default();
         StreamMessage::Welcome { hash: config.hash, repairs }.encode(&mut self.output);
         tracing::info!(node, "filter node connected");
         self.welcomed = true;
@@ -252,13 +263,26 @@ impl<'s> Connection<'s> {
         Ok(())
     }
 
+    /// Says why, and is the error that ends the connection.
+    fn refuse(&mut self, reason: RefuseReason, node: &str) -> io::Error {
+        StreamMessage::Refused { reason }.encode(&mut self.output);
+        let text = format!("node {node:?} refused: {reason:?}");
+        self.flush().err().unwrap_or(io::Error::new(io::ErrorKind::PermissionDenied, text))
+    }
+
     fn judge(&mut self) {
+        // Past the limit the oldest is not waited for any longer: it was reported, so it is told.
+        let surplus = self.reports.len().saturating_sub(REPORTS_MAX);
+        let mut position = 0;
         let Shared { ledger, config, .. } = self.shared;
         let output = &mut self.output;
         self.reports.retain(|report| {
+            position += 1;
             let verdict = match ledger.judge(report.batch, report.records, report.hash) {
                 Some(verdict) => verdict,
-                None if report.since.elapsed() < config.patience => return true,
+                None if position > surplus && report.since.elapsed() < config.patience => {
+                    return true;
+                }
                 None => {
                     ledger.note(report.batch, Verdict::Unknown);
                     Verdict::Unknown

@@ -82,12 +82,18 @@ impl Assembler {
         self.stats
     }
 
-    /// Takes one datagram; pushes what it ended.
-    pub fn on_datagram(&mut self, bytes: &[u8], now_ns: u64, ended: &mut Vec<Ended>) {
+    /// Takes one datagram; pushes what it ended. Returns it where it is new: a DATA frame, or a
+    /// CLOSE, of a batch that is not finished without it.
+    pub fn on_datagram<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        now_ns: u64,
+        ended: &mut Vec<Ended>,
+    ) -> Option<Frame<'a>> {
         self.stats.frames += 1;
         let Ok(frame) = Frame::parse(bytes, self.origin.record_bytes) else {
             self.stats.refused += 1;
-            return;
+            return None;
         };
         let header = match &frame {
             Frame::Data { header, .. } | Frame::Close { header, .. } => *header,
@@ -96,22 +102,26 @@ impl Assembler {
             header.cluster == self.origin.cluster && header.fingerprint == self.origin.fingerprint;
         if !ours {
             self.stats.refused += 1;
-            return;
+            return None;
         }
         let is_open = self.open.iter().any(|o| o.batch == header.batch);
         if !is_open && self.done.contains(&header.batch) {
             self.stats.duplicate += u64::from(matches!(frame, Frame::Data { .. }));
-            return;
+            return None;
         }
         let index = self.open_batch(&header, now_ns, ended);
         let open = &mut self.open[index];
         open.touched_ns = now_ns;
         let agrees = open.hash == header.hash && open.lanes == header.lanes;
         match if agrees { open.take(&frame) } else { Taken::Conflict } {
-            Taken::New => self.finish(index, ended),
+            Taken::New => {
+                self.finish(index, ended);
+                return Some(frame);
+            }
             Taken::Duplicate => self.stats.duplicate += 1,
             Taken::Conflict => self.give_up(index, ended),
         }
+        None
     }
 
     /// Gives up what has had no frame for `idle_ns`.

@@ -1,10 +1,12 @@
 //! The storage node: receives the broadcast, keeps whole batches as files in a folder.
 //!
 //! Threads: one receives and assembles, one writes files (a sync may take long, and frames do
-//! not wait). The ledger hears of a batch only after its file is in place.
+//! not wait). The ledger hears of a batch only after its file is in place; it also holds the frames
+//! of recent batches as they came, for filter nodes that missed some.
 
 pub mod assemble;
 pub mod file;
+pub mod kept;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -106,10 +108,10 @@ impl StorageNode {
         let shared = Arc::new(Shared::default());
         let (to_writer, from_receiver) = sync_channel(WRITE_QUEUE_MAX);
         let receiver = {
-            let (shared, config) = (shared.clone(), config.clone());
+            let (shared, config, ledger) = (shared.clone(), config.clone(), ledger.clone());
             std::thread::Builder::new()
                 .name("storage-rx".to_owned())
-                .spawn(move || receive(link, &config, &shared, &to_writer))
+                .spawn(move || receive(link, &config, &shared, &ledger, &to_writer))
         };
         let writer = {
             let shared = shared.clone();
@@ -160,6 +162,7 @@ fn receive(
     mut link: UdpLink,
     config: &StorageConfig,
     shared: &Shared,
+    ledger: &Ledger,
     to_writer: &SyncSender<Ended>,
 ) {
     let mut assembler = Assembler::new(Origin {
@@ -180,7 +183,10 @@ fn receive(
         }
         let now_ns = started.elapsed().as_nanos() as u64;
         for datagram in burst.iter() {
-            assembler.on_datagram(datagram, now_ns, &mut ended);
+            let new = assembler.on_datagram(datagram, now_ns, &mut ended);
+            if let Some(frame) = new {
+                ledger.kept().keep(&frame, datagram);
+            }
         }
         if burst.is_empty() {
             assembler.on_tick(now_ns, idle_ns, &mut ended);

@@ -5,6 +5,8 @@
 //! `repair_ns` in all. Meanwhile its share is kept and the queues are asked on: what still comes by
 //! broadcast counts, and the copy from the SCC is a duplicate.
 
+use std::sync::Arc;
+
 use super::{Coverage, IncompleteReason, SealAction, Sealer};
 use crate::identity::BatchId;
 use crate::ingest::QueueEvent;
@@ -12,6 +14,7 @@ use crate::limits::REPAIR_BATCHES_MAX;
 use crate::seal::repair::{RepairFailure, RepairStats, Stage};
 use crate::seal::union::TooMany;
 use crate::wire::frame::Frame;
+use crate::wire::mac::KeyBook;
 use crate::wire::stream::Missing;
 
 impl Sealer {
@@ -44,12 +47,15 @@ impl Sealer {
             return;
         };
         let Stage::Asked { left } = &mut sealing.repair.stage else { return };
-        let Some(less) = left.checked_sub(1) else {
+        if *left == 0 {
             self.repairs.surplus += 1;
             return;
-        };
-        *left = less;
+        }
+        let taken_before = desk.taken();
         let conflict = desk.on_frame(bytes, now_ns);
+        // A copy brings no batch nearer to its end.
+        *left -= (desk.taken() - taken_before).min(*left);
+        let less = *left;
         while let Some(event) = self.desk.as_mut().and_then(|desk| desk.next_event()) {
             if let QueueEvent::Close { batch, totals } = event {
                 self.on_close(batch, totals, now_ns);
@@ -65,6 +71,14 @@ impl Sealer {
         let asked = |s: &super::Sealing| s.batch == batch && s.repair.is_asked();
         if let Some(at) = self.sealing.iter().position(asked) {
             self.end_repair(at, RepairFailure::NotKept);
+        }
+    }
+
+    /// From now on refuses every frame of the SCC that is not sealed with one of `keys`: the same
+    /// that the queues ask for.
+    pub fn require_keys(&mut self, keys: Arc<KeyBook>) {
+        if let Some(desk) = &mut self.desk {
+            desk.require_keys(keys);
         }
     }
 
