@@ -242,6 +242,11 @@ impl World {
             let (sealed, given_up) = (self.node.sealed.get(id), self.node.incomplete.get(id));
             assert!(sealed.is_some() != given_up.is_some(), "batch {id}: one end for each");
             let Some(sealed) = sealed else { continue };
+            let lied = |answers: &Vec<Answer>| answers.contains(&Answer::Differing);
+            if self.answered.get(id).is_some_and(lied) {
+                // An SCC whose lies agree gets the hash of its lies, and confirms it or not.
+                continue;
+            }
             let config = &self.node.config;
             assert_eq!(sealed.records, batch.records(&config.schema), "batch {id}");
             assert_eq!(sealed.hash.digest, batch.reference_hash(&config.schema), "batch {id}");
@@ -298,7 +303,8 @@ fn worlds(name: &str, answers: &[Answer], mut check: impl FnMut(&World)) {
 fn an_honest_scc_makes_every_batch_whole() {
     let mut repaired = 0;
     worlds("honest", &[Answer::Whole, Answer::Doubled, Answer::Noisy], |world| {
-        assert!(world.node.incomplete.is_empty(), "{:?}", world.node.incomplete);
+        let stats = world.node.sealer.repair_stats();
+        assert!(world.node.incomplete.is_empty(), "{:?} {stats:?}", world.node.incomplete);
         repaired += world.node.sealer.repair_stats().repaired;
     });
     assert!(repaired > 100 || seeds(10).len() == 1, "little was repaired: {repaired}");

@@ -47,9 +47,15 @@ struct World {
 }
 
 impl World {
+    /// Nothing that was lost is sent again.
     fn start(hash: HashAlgorithm) -> Self {
+        Self::start_keeping(hash, 0)
+    }
+
+    /// Storage keeps so many bytes of frames to be sent again.
+    fn start_keeping(hash: HashAlgorithm, kept_bytes: usize) -> Self {
         let schema = Arc::new(Schema::packet());
-        let ledger = Arc::new(Ledger::new());
+        let ledger = Arc::new(Ledger::keeping(kept_bytes));
         let folder = tempfile::tempdir().unwrap();
         let batches = folder.path().join("batches");
         std::fs::create_dir(&batches).unwrap();
