@@ -200,6 +200,7 @@ impl Source {
             queues: 1,
             grace_ns: 1_000_000_000,
             retry_ns: 1_000_000,
+            repair_ns: 0,
         };
         let (queue, sealer) = (Queue::new(ingest), Sealer::new(sealer));
         Source { schema: Arc::clone(schema), records, queue, sealer }

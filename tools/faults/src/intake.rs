@@ -42,6 +42,7 @@ impl Intake {
             queues: 2,
             grace_ns: 1_000_000,
             retry_ns: 1_000,
+            repair_ns: 0,
         });
         let queues = [Queue::new(config.clone()), Queue::new(config.clone())];
         Intake { config, queues, sealer, now_ns: 0 }

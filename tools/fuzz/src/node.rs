@@ -89,6 +89,7 @@ impl World {
             queues: QUEUES,
             grace_ns: 1_000_000,
             retry_ns: 100_000,
+            repair_ns: 0,
         });
         let fingerprint = schema.fingerprint();
         let session = Session::new(SessionConfig {

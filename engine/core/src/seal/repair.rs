@@ -78,10 +78,12 @@ pub(super) enum Stage {
     None,
     /// To be asked for as soon as fewer batches are.
     Wanted,
-    /// Asked for; so many frames may still come.
+    /// Asked for; this may still come.
     Asked {
-        /// Frames of both kinds.
+        /// DATA frames.
         left: u64,
+        /// Its CLOSE.
+        close: bool,
     },
     /// Its CLOSE came: the queues are asked for all that they have before frames are asked for.
     Closed,
@@ -137,10 +139,10 @@ impl Desk {
         conflicts(&self.queue) != before
     }
 
-    /// Frames of both kinds that were taken, ever.
-    pub(super) fn taken(&self) -> u64 {
+    /// DATA and CLOSE frames that were taken, ever.
+    pub(super) fn taken(&self) -> (u64, u64) {
         let stats = self.queue.stats();
-        stats.data + stats.close
+        (stats.data, stats.close)
     }
 
     pub(super) fn require_keys(&mut self, keys: Arc<KeyBook>) {

@@ -9,6 +9,7 @@ mod http;
 mod logs;
 mod lookup;
 mod persist;
+mod repair;
 mod scc;
 mod stall;
 mod start;

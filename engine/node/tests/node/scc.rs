@@ -9,8 +9,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::schema::Schema;
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
-use bloomrf_engine::wire::stream::{StreamDecoder, StreamMessage, VERSION, Verdict};
+use bloomrf_engine::wire::frame::Frame;
+use bloomrf_engine::wire::stream::{Missing, StreamDecoder, StreamMessage, VERSION, Verdict};
 
 #[derive(Debug, Default)]
 pub(crate) struct SccState {
@@ -24,6 +26,14 @@ pub(crate) struct SccState {
     pub(crate) silent: bool,
     /// Messages to send.
     pub(crate) outbox: Vec<StreamMessage>,
+    /// Frames with their lanes that it sends again, of each batch that it keeps.
+    pub(crate) kept: HashMap<BatchId, Vec<(u8, Vec<u8>)>>,
+    /// Says that it sends frames again.
+    pub(crate) repairs: bool,
+    /// What it was asked for.
+    pub(crate) asked: Vec<Missing>,
+    /// Knows no version but the first, and hangs up on others.
+    pub(crate) is_old: bool,
     /// Close the connection once.
     pub(crate) hang_up: bool,
 }
@@ -89,6 +99,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<SccState>, stop: &AtomicBool) {
             return;
         }
         while let Some(message) = decoder.next_message().unwrap() {
+            let version = |m: &StreamMessage| matches!(m, StreamMessage::Hello { version: 2, .. });
+            if state.is_old && version(&message) {
+                return;
+            }
             for reply in state.judge(message) {
                 reply.encode(&mut out);
             }
@@ -108,7 +122,7 @@ impl SccState {
         match message {
             StreamMessage::Hello { node, version, .. } => {
                 self.hellos.push(node);
-                let repairs = (version == VERSION).then_some(false);
+                let repairs = (version == VERSION).then_some(self.repairs);
                 vec![StreamMessage::Welcome { hash: HashAlgorithm::Xxh3, repairs }]
             }
             StreamMessage::Seen { batch, records, hash } => {
@@ -123,7 +137,29 @@ impl SccState {
                 };
                 vec![StreamMessage::Verdict { batch, verdict, hash }]
             }
+            StreamMessage::Missing(missing) => self.repair(missing),
             other => panic!("a node does not send {other:?}"),
         }
+    }
+
+    fn repair(&mut self, missing: Missing) -> Vec<StreamMessage> {
+        assert!(!self.is_old, "asked for what it does not know");
+        let record_bytes = Schema::packet().record_bytes();
+        let wanted = |bytes: &[u8]| match Frame::parse(bytes, record_bytes).unwrap() {
+            Frame::Close { header, .. } => missing.close && header.lane == 0,
+            Frame::Data { header, .. } => missing.ranges.iter().any(|range| {
+                range.lane == header.lane
+                    && (range.first..range.first + range.count).contains(&header.sequence)
+            }),
+        };
+        let kept = self.kept.get(&missing.batch).into_iter().flatten();
+        let frames = kept.filter(|(_, bytes)| wanted(bytes));
+        let mut out: Vec<StreamMessage> =
+            frames.map(|(_, bytes)| StreamMessage::Frame { bytes: bytes.clone() }).collect();
+        if (out.len() as u64) < missing.frames() + u64::from(missing.close) {
+            out.push(StreamMessage::NotKept { batch: missing.batch });
+        }
+        self.asked.push(missing);
+        out
     }
 }

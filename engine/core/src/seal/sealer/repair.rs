@@ -46,22 +46,24 @@ impl Sealer {
             self.repairs.unasked += 1;
             return;
         };
-        let Stage::Asked { left } = &mut sealing.repair.stage else { return };
-        if *left == 0 {
+        let Stage::Asked { left, close } = &mut sealing.repair.stage else { return };
+        if *left == 0 && !*close {
             self.repairs.surplus += 1;
             return;
         }
         let taken_before = desk.taken();
         let conflict = desk.on_frame(bytes, now_ns);
         // A copy brings no batch nearer to its end.
-        *left -= (desk.taken() - taken_before).min(*left);
-        let less = *left;
+        let taken = desk.taken();
+        *left = left.saturating_sub(taken.0 - taken_before.0);
+        *close &= taken.1 == taken_before.1;
+        let is_all = *left == 0 && !*close;
         while let Some(event) = self.desk.as_mut().and_then(|desk| desk.next_event()) {
             if let QueueEvent::Close { batch, totals } = event {
                 self.on_close(batch, totals, now_ns);
             }
         }
-        if conflict || less == 0 {
+        if conflict || is_all {
             self.settle(batch, now_ns);
         }
     }
@@ -158,8 +160,7 @@ impl Sealer {
                 sealing.repair.stage = Stage::Closed;
                 continue;
             }
-            let left = missing.frames() + u64::from(close);
-            sealing.repair.stage = Stage::Asked { left };
+            sealing.repair.stage = Stage::Asked { left: missing.frames(), close };
             sealing.repair.asked_close |= close;
             sealing.repair.asked_frames |= !close;
             asked += 1;
