@@ -97,7 +97,7 @@ fn node_config(folder: &Path, batches: usize) -> Config {
 }
 
 fn request(schema: &Schema, batches: usize) -> Vec<u8> {
-    let text = "dst_ip = 203.0.113.7 AND src_port BETWEEN 100 AND 200";
+    let text = "dst_ip = '203.0.113.7' AND src_port BETWEEN 100 AND 200";
     let request = LookupRequest {
         query_id: 1,
         cluster: CLUSTER,

@@ -64,10 +64,9 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Verifies batches `ids` and waits for their files.
 fn store(world: &mut World, ids: impl Iterator<Item = u64>) {
-    let mut count = world.node.status().store.verified;
     for id in ids {
+        let count = world.node.status().store.verified + 1;
         world.send(id, &packets(100, 1_000));
-        count += 1;
         wait_for("the verdict", || world.node.status().store.verified >= count);
     }
     wait_for("files", || {
