@@ -200,8 +200,8 @@ impl Life {
         self.persister.on_gone(batches);
     }
 
-    /// Changes a bit of a stored file behind the back of the persister, and scrubs until another one
-    /// has taken its place.
+    /// Changes a bit of a stored file behind the persister's back, and scrubs until another one has
+    /// taken its place.
     fn rot(&mut self) -> Result<(), String> {
         let Some((id, variant)) = self.any_held() else { return Ok(()) };
         say(Word::Rotting(id));
