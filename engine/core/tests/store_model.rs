@@ -23,6 +23,7 @@ use store_world::{Kind, SEED, Splitmix, ask, batch, copy, key};
 struct World {
     store: Store,
     kernel: Kernel,
+    arena: Option<Arena>,
     arena_bytes: usize,
     retain: usize,
     kinds: fn(&mut Splitmix) -> Vec<Kind>,
@@ -65,7 +66,8 @@ impl World {
     ) -> Self {
         let config = StoreConfig { retain_batches: retain, arena_bytes };
         World {
-            store: Store::on(config, kernel, arena),
+            store: Store::on(config, kernel, arena.clone()),
+            arena,
             kernel,
             arena_bytes,
             retain,
@@ -188,6 +190,19 @@ impl World {
         assert_eq!((stats.plain_bytes, stats.sliced_bytes), (plain as u64, sliced as u64));
         let counted = stats.bytes as usize;
         assert!(counted >= plain + sliced, "{counted} B are less than what is within reach");
+        if self.next_id.is_multiple_of(8) {
+            let reached = within_reach(self.kept.iter().map(Arc::as_ref).chain([snapshot]));
+            assert!(counted >= reached, "{counted} B are less than the {reached} within reach");
+        }
+        if !self.is_judged {
+            // Only the oldest chunk can have dead slots, and none is larger.
+            let dead_max = self.arena_bytes as u64 / 8 * 3 / 2;
+            assert!(stats.dead_bytes <= dead_max, "{stats:?}");
+        }
+        if let Some(arena) = &self.arena {
+            let used = arena.used_bytes();
+            assert!(used >= sliced && used <= counted + SLAB_SLACK, "{used} B of {counted}");
+        }
         if self.kept.is_empty() {
             assert!(counted <= self.arena_bytes, "{counted} B pass the arena: {stats:?}");
         }
@@ -292,6 +307,23 @@ fn is_or_was_folded_to(theirs: &Filter, out: &Filter) -> bool {
     theirs.len() == out.len() * factor && (0..out.len()).all(|at| out[at] == folded(at))
 }
 
+/// Bytes of all filters and groups of some snapshots, each counted once.
+fn within_reach<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> usize {
+    let mut seen = BTreeMap::new();
+    for chunk in snapshots.flat_map(Snapshot::chunks) {
+        for column in (0..64).filter_map(|slot| chunk.slot(slot)).flat_map(|batch| &batch.columns) {
+            seen.insert(Arc::as_ptr(column).addr(), column.filter.own_bytes());
+        }
+        for group in chunk.columns().iter().filter_map(|column| column.group()) {
+            seen.insert(std::ptr::from_ref(group).addr(), group.bytes());
+        }
+    }
+    seen.values().sum()
+}
+
+/// What an arena may use beyond what was asked of it: blocks are rounded to classes of size.
+const SLAB_SLACK: usize = 256 << 10;
+
 /// Hashed words.
 fn words(filter: &Filter) -> usize {
     match filter {
@@ -358,7 +390,14 @@ fn run(mut world: World, mut rng: Splitmix, actions: usize) -> Seen {
         world.act(&mut rng);
         world.check(&mut rng);
     }
-    // With nothing to do and nobody reading, bytes are exactly those within reach.
+    // With nothing to do, bytes are exactly those within reach of the store and its readers.
+    world.kept.push(Arc::clone(&world.store.reader().load()));
+    (0..9).for_each(|_| world.insert(&mut rng));
+    while world.store.step() {}
+    let newest = Arc::clone(&world.store.reader().load());
+    let reached = within_reach(world.kept.iter().chain([&newest]).map(Arc::as_ref));
+    assert_eq!(world.store.stats().bytes as usize, reached, "with readers");
+    drop(newest);
     world.kept.clear();
     while world.store.step() {}
     world.check(&mut rng);
