@@ -12,7 +12,7 @@ mod requests;
 
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bloomrf_node::Surroundings;
 
@@ -143,7 +143,7 @@ fn best_of(tries: u32, mut attempt: impl FnMut() -> Result<u64, String>) -> Resu
 /// Answers a second, by the node's own count.
 fn answers_in(cluster: &Cluster, time: Duration) -> Result<u64, String> {
     let answered = || cluster.metric("lookups").ok_or("no metric lookups");
-    let (before, begin) = (answered()?, std::time::Instant::now());
+    let (before, begin) = (answered()?, Instant::now());
     std::thread::sleep(time);
     let (after, took) = (answered()?, begin.elapsed());
     Ok(((after - before) / took.as_secs_f64()) as u64)
@@ -209,11 +209,23 @@ fn honest_share(
             }
             false => None,
         };
+        let answered = || cluster.metric("lookups").ok_or("no metric lookups");
+        let (before, begin) = (answered()?, Instant::now());
         std::thread::sleep(SETTLE);
         let asker = load::honest(lookup, per_second, question(cluster), WITHIN)?;
         std::thread::sleep(SLICE);
         let fared = asker.end().unwrap_or_default();
         flood.and_then(load::Runs::end);
+        // Of the flood no more than its network may ask, a quarter of a second's worth at once;
+        // of noise and replies nothing.
+        let flooded = answered()? - before - fared.asked as f64;
+        let allowed = match kind {
+            0 => f64::from(limit) * (begin.elapsed().as_secs_f64() + SETTLED_S + 0.3),
+            _ => 0.0,
+        };
+        if flooded > allowed {
+            return Err(format!("{flooded} answers to a flood, of {allowed:.0} that may be"));
+        }
         Ok(fared)
     };
     let (mut calm, mut stormy) = (0, 0);
@@ -236,5 +248,7 @@ const HEALTH_US_MAX: u64 = 100_000;
 const WITHIN: Duration = Duration::from_millis(10);
 /// Before anything is measured.
 const SETTLE: Duration = Duration::from_millis(150);
+/// Time that a flood runs before it is counted, seconds: some for starting its sockets.
+const SETTLED_S: f64 = 0.1;
 /// One measurement.
 const SLICE: Duration = Duration::from_millis(700);
