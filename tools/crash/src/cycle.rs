@@ -13,6 +13,8 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::persist::{Persister, Step, recover};
 use bloomrf_node::disk::FolderDisk;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use crate::shelf::Shelf;
 use crate::words::Word;
 use crate::world::{Splitmix, VARIANT_AT, World};
@@ -61,6 +63,9 @@ pub(crate) struct Child {
     /// The disk may fail: goes on until everything has its file after all.
     #[arg(long)]
     pub(crate) may_fail: bool,
+    /// No file can be longer, until the end: writes are short, and then fail.
+    #[arg(long)]
+    pub(crate) file_bytes_max: Option<u64>,
 }
 
 /// Lives. The error is for people.
@@ -89,6 +94,7 @@ pub(crate) fn run(child: &Child) -> Result<(), String> {
         errors_max: if child.may_fail { ERRORS_MAX } else { 0 },
         world,
     };
+    limit_files(child.file_bytes_max)?;
     life.restore(recovery.batches)?;
     say(Word::Recovered);
     life.settle()?;
@@ -98,10 +104,18 @@ pub(crate) fn run(child: &Child) -> Result<(), String> {
             life.serve()?;
         }
     }
+    limit_files(None)?;
     life.catch_up()?;
     say(Word::Errors(life.errors()));
     say(Word::End);
     Ok(())
+}
+
+/// Sets how long this process may make files. Whoever started it ignores the signal of it.
+fn limit_files(bytes_max: Option<u64>) -> Result<(), String> {
+    let maximum = getrlimit(Resource::Fsize).maximum;
+    let limit = Rlimit { current: bytes_max.or(maximum), maximum };
+    setrlimit(Resource::Fsize, limit).map_err(|e| format!("limit of file sizes: {e}"))
 }
 
 /// A start that the disk does not let through: it says why and ends, as a node does.

@@ -56,6 +56,13 @@ fn workload(args: &Args, seed: u64, report: &mut Report) -> Result<(), String> {
     let calls = stage.rehearse(&stage.before(), &["--may-fail"])?;
     let calls = of_the_node(&calls);
     let stride = args.calls.map_or(1, |few| calls.len().div_ceil(few.max(1)).max(1));
+    for bytes_max in FILE_BYTES_MAX {
+        report.add(1);
+        let outcome = short_writes(&stage, bytes_max);
+        if let Err(reason) = outcome {
+            report.fail(format!("files of at most {bytes_max} B: {reason}"), repeat(seed));
+        }
+    }
     for call in calls.into_iter().step_by(stride) {
         for (error, more) in errors_of(call) {
             report.add(1);
@@ -92,6 +99,21 @@ fn one(stage: &Stage, call: &Call, error: &str, more: usize) -> Result<(), Strin
     }
     judge_life(stage, &life, is_noticed(call, error))
 }
+
+/// A life in which no file can be longer: what is longer is written in part, then not at all.
+fn short_writes(stage: &Stage, bytes_max: u64) -> Result<(), String> {
+    let limit = bytes_max.to_string();
+    let options = ["--may-fail", "--file-bytes-max", &limit];
+    let life = stage.play(&stage.before(), Fault::None, &options)?;
+    let written = life.calls.iter().filter(|call| call.name == "write" && !call.is_speech());
+    if !written.into_iter().any(|call| call.result.contains("EFBIG")) {
+        return Err("no write was too long: the case shows nothing".to_owned());
+    }
+    judge_life(stage, &life, true)
+}
+
+/// Lengths of files at which writes end: nothing, the probe only, parts of a batch.
+const FILE_BYTES_MAX: [u64; 7] = [0, 1, 9, 255, 4_096, 8_192, 20_000];
 
 /// Whether the error of a call must be heard of: not where the library below us tries again by
 /// itself, nor where nothing hangs on the call.

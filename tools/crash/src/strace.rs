@@ -72,8 +72,23 @@ pub(crate) fn missing() -> Option<String> {
 
 /// Runs this program again with `arguments`, traced, to its end. `log` is overwritten.
 pub(crate) fn run(log: &Path, fault: Fault<'_>, arguments: &[&str]) -> io::Result<Life> {
-    let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-y", "-s", "256", "-e", &format!("trace={TRACED}"), "-o"]).arg(log);
+    let mut command = Command::new("sh");
+    // A file that is too long is an error, and no signal.
+    command
+        .args([
+            "-c",
+            "trap '' XFSZ; exec strace \"$@\"",
+            "sh",
+            "-f",
+            "-qq",
+            "-y",
+            "-s",
+            "256",
+            "-e",
+            &format!("trace={TRACED}"),
+            "-o",
+        ])
+        .arg(log);
     if let Some(inject) = fault.inject() {
         command.args(["-e", &inject]);
     }
