@@ -2,9 +2,11 @@
 //! lost is counted to the unit, a stall is told within a second, and afterwards all is as before.
 
 mod buffers;
+mod full;
 mod gate;
 mod threads;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -22,6 +24,9 @@ pub(crate) struct Args {
     /// Seed of sizes and orders.
     #[arg(long, env = "SEED", default_value_t = 15)]
     seed: u64,
+    /// The disk's case only, in a folder on a small file system.
+    #[arg(long, hide = true)]
+    inside: Option<PathBuf>,
 }
 
 /// A case: a name, and what it does with a seed.
@@ -35,6 +40,9 @@ const CASES: [Case; 3] = [
 
 /// Runs the cases in turn.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    if let Some(folder) = &args.inside {
+        return full::inside(folder, args.seed);
+    }
     let mut report = Report::new(15, "cases");
     let end = Instant::now() + Duration::from_secs(args.seconds);
     let mut seed = args.seed;
@@ -44,6 +52,15 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             if let Err(reason) = case(seed) {
                 let repeat = format!("bloomrf-faults exhaustion --seconds 0 --seed {seed}");
                 report.fail(format!("{name}: {reason}"), repeat);
+            }
+        }
+        match full::run(seed) {
+            Ok(None) => report.add(1),
+            Ok(Some(missing)) => report.note(missing),
+            Err(reason) => {
+                report.add(1);
+                let repeat = format!("bloomrf-faults exhaustion --seconds 0 --seed {seed}");
+                report.fail(format!("a full disk: {reason}"), repeat);
             }
         }
         seed += 1;
