@@ -30,6 +30,8 @@ impl UdpResponder {
 
     /// Answers until stopped.
     pub(crate) fn run(mut self, pulse: &Pulse) {
+        // Of this thread alone. Without the right to it, it merely waits its turn beside others.
+        let _ = rustix::process::nice(LOOKUP_NICENESS);
         // One byte more than allowed: a longer datagram is seen to be longer.
         let mut request = [0; DATAGRAM_BYTES_MAX + 1];
         let mut reply = Vec::with_capacity(DATAGRAM_BYTES_MAX);
@@ -74,3 +76,7 @@ impl UdpResponder {
 fn is_ipv4(source: SocketAddr) -> bool {
     source.ip().to_canonical().is_ipv4()
 }
+
+/// Niceness added to the lookup thread: it works for microseconds at a time and is waited for, so
+/// it comes before whatever else runs on its core.
+const LOOKUP_NICENESS: i32 = -5;

@@ -38,6 +38,19 @@ impl Shape for Layered {
 
     fn measure(&self, negatives: u64, seed: u64) -> Result<Rate, String> {
         let mut chance = Chance::new(seed ^ self.width << 32 ^ u64::from(self.bits));
+        // Where few keys lie makes a difference: the model speaks of the mean.
+        let filters = (KEYS_MIN / self.keys).max(1) as u64;
+        let mut rate = Rate::default();
+        for _ in 0..filters {
+            self.filter(negatives.div_ceil(filters), &mut chance, &mut rate)?;
+        }
+        Ok(rate)
+    }
+}
+
+impl Layered {
+    /// One filter of keys of its own.
+    fn filter(&self, negatives: u64, chance: &mut Chance, rate: &mut Rate) -> Result<(), String> {
         let kernel = Kernel::best();
         let layers = layers_for(self.bits, chance.draw());
         let unused = 64 - u32::from(self.bits);
@@ -49,16 +62,11 @@ impl Shape for Layered {
         words::fold(kernel, &mut hashed, self.fold);
         keys.sort_unstable();
 
-        let mut rate = Rate::default();
         let (mut asked, mut held) = (0, 0);
         let mut ranges = vec![(0, 0); ASKED];
         let mut found = vec![0; ASKED / 64];
-        let last = layers.key_max() - (self.width - 1);
         while asked - held < negatives {
-            for (lo, hi) in &mut ranges {
-                *lo = if last == u64::MAX { chance.draw() } else { chance.below(last + 1) };
-                *hi = *lo + (self.width - 1);
-            }
+            self.draw(layers.key_max(), chance, &mut ranges);
             if self.width == 1 {
                 let points: Vec<u64> = ranges.iter().map(|range| range.0).collect();
                 bloomrf::contains_many(kernel, &layers, &hashed, &top, &points, &mut found);
@@ -81,9 +89,19 @@ impl Shape for Layered {
                 return Err("hardly a range is empty".to_owned());
             }
         }
-        rate.negatives = asked - held;
-        rate.expected = fpr(&layers, size, self.keys as u64, self.width) * rate.negatives as f64;
-        Ok(rate)
+        let empty = asked - held;
+        rate.negatives += empty;
+        rate.expected += fpr(&layers, size, self.keys as u64, self.width) * empty as f64;
+        Ok(())
+    }
+
+    /// Ranges anywhere in the domain.
+    fn draw(&self, key_max: u64, chance: &mut Chance, ranges: &mut [(u64, u64)]) {
+        let last = key_max - (self.width - 1);
+        for (lo, hi) in ranges {
+            *lo = if last == u64::MAX { chance.draw() } else { chance.below(last + 1) };
+            *hi = *lo + (self.width - 1);
+        }
     }
 }
 
@@ -118,6 +136,8 @@ impl Shape for Blocked {
     }
 }
 
+/// Keys of all filters of a shape together.
+const KEYS_MIN: usize = 1 << 16;
 /// Questions at a time.
 const ASKED: usize = 1 << 14;
 /// Words that a range may read: as a node is configured by default.
