@@ -12,7 +12,9 @@ use bloomrf_engine::identity::{BatchId, ClusterId, Fingerprint};
 use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply, LookupRequest, LookupStatus};
-use bloomrf_engine::wire::stream::{RefuseReason, StreamDecoder, StreamMessage, Verdict};
+use bloomrf_engine::wire::stream::{
+    FrameRange, Missing, RefuseReason, StreamDecoder, StreamMessage, VERSION, Verdict,
+};
 use bloomrf_refcluster::scc::{Consult, Via, ask};
 use bloomrf_refcluster::{Ledger, Scc, SccConfig};
 
@@ -191,6 +193,81 @@ impl Peer {
                 Ok(count) => self.decoder.push(&bytes[..count]),
             }
         }
+    }
+}
+
+/// What storage would have kept.
+fn keep(ledger: &Ledger, batch: BatchId) {
+    for sequence in 0..5 {
+        ledger.kept().keep_data(batch, 0, sequence, &[sequence as u8; 64]);
+    }
+    ledger.kept().keep_close(batch, &[9; 64]);
+}
+
+#[test]
+fn missing_frames_are_sent_again_and_what_is_not_kept_is_said() {
+    let (scc, ledger) = scc(1_000);
+    keep(&ledger, 7);
+    let mut peer = Peer::connect(&scc);
+    let (cluster, fingerprint, node) = (CLUSTER, FINGERPRINT, "n".to_owned());
+    peer.send(&StreamMessage::Hello { cluster, fingerprint, node, version: VERSION });
+    let welcome = StreamMessage::Welcome { hash: HashAlgorithm::Blake3, repairs: Some(true) };
+    assert_eq!(peer.receive(), Some(welcome));
+    let missing = |batch, close, first, count| {
+        let ranges = vec![FrameRange { lane: 0, first, count }];
+        StreamMessage::Missing(Missing { batch, close, ranges })
+    };
+    let frame = |fill| Some(StreamMessage::Frame { bytes: vec![fill; 64] });
+    peer.send(&missing(7, true, 1, 2));
+    assert_eq!([peer.receive(), peer.receive(), peer.receive()], [frame(1), frame(2), frame(9)]);
+    peer.send(&missing(7, false, 4, 2));
+    let not_kept = |batch| Some(StreamMessage::NotKept { batch });
+    assert_eq!([peer.receive(), peer.receive()], [frame(4), not_kept(7)]);
+    ledger.delete(&[7]);
+    assert_eq!(peer.receive(), Some(StreamMessage::Deleted { batches: vec![7] }));
+    peer.send(&missing(7, false, 1, 1));
+    assert_eq!(peer.receive(), not_kept(7));
+}
+
+#[test]
+fn a_node_of_another_version_is_refused_and_one_of_the_first_may_not_ask() {
+    let (scc, _) = scc(1_000);
+    let mut peer = Peer::connect(&scc);
+    let mut hello = Vec::new();
+    let (cluster, fingerprint, node) = (CLUSTER, FINGERPRINT, "n".to_owned());
+    let version = VERSION + 1;
+    StreamMessage::Hello { cluster, fingerprint, node, version }.encode(&mut hello);
+    peer.stream.write_all(&hello).unwrap();
+    let reason = RefuseReason::Version;
+    assert_eq!(peer.receive(), Some(StreamMessage::Refused { reason }));
+    assert_eq!(peer.receive(), None);
+    let mut peer = Peer::connect(&scc);
+    peer.greet(CLUSTER, FINGERPRINT);
+    assert!(matches!(peer.receive(), Some(StreamMessage::Welcome { repairs: None, .. })));
+    peer.send(&StreamMessage::Missing(Missing { batch: 1, close: true, ranges: vec![] }));
+    assert_eq!(peer.receive(), None, "it said that it does not know the message");
+}
+
+#[test]
+fn two_connections_at_once_are_each_answered_and_a_changed_hash_is_taken_back() {
+    let (scc, ledger) = scc(10_000);
+    ledger.store(1, 10, hash(1));
+    let mut peers = [Peer::connect(&scc), Peer::connect(&scc)];
+    for peer in &mut peers {
+        peer.greet(CLUSTER, FINGERPRINT);
+        peer.receive().unwrap();
+        peer.send(&seen(1, 1));
+    }
+    let verdict = |fill, verdict| StreamMessage::Verdict { batch: 1, hash: hash(fill), verdict };
+    for peer in &mut peers {
+        assert_eq!(peer.receive(), Some(verdict(1, Verdict::Verified)));
+    }
+    ledger.store(1, 10, hash(1));
+    ledger.store(1, 10, hash(2));
+    for peer in &mut peers {
+        assert_eq!(peer.receive(), Some(verdict(1, Verdict::Mismatch)));
+        peer.send(&seen(1, 2));
+        assert_eq!(peer.receive(), Some(verdict(2, Verdict::Verified)));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
+mod loss;
 mod relay;
 
 use std::collections::BTreeSet;

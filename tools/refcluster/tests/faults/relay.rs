@@ -36,6 +36,8 @@ impl Chance {
 pub(crate) enum Harm {
     None,
     All,
+    /// Frames of both kinds are lost, so many in a hundred, and nothing else happens to them.
+    Loss(u64),
 }
 
 /// Between broadcaster, node and storage.
@@ -149,6 +151,13 @@ impl Relay {
         self.pass_on(stranger.lane, &frame)
     }
 
+    fn lose(&self, frame: &[u8]) -> Result<(), LinkError> {
+        if let Ok(Frame::Data { header, .. }) = Frame::parse(frame, self.record_bytes) {
+            self.damage(header.batch);
+        }
+        Ok(())
+    }
+
     fn damage(&self, batch: BatchId) {
         self.damaged.lock().unwrap().insert(batch);
     }
@@ -172,6 +181,12 @@ impl FrameSink for Relay {
         self.storage.send(frame)?;
         self.sent.storage.fetch_add(1, Ordering::Relaxed);
         if self.harm == Harm::None {
+            return self.pass_on(lane, frame);
+        }
+        if let Harm::Loss(percent) = self.harm {
+            if self.chance.percent(percent) {
+                return self.lose(frame);
+            }
             return self.pass_on(lane, frame);
         }
         self.release(false)?;

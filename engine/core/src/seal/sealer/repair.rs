@@ -220,3 +220,6 @@ impl Sealer {
         sealing.totals.as_ref().map(|totals| sealing.union.coverage(totals))
     }
 }
+
+#[cfg(test)]
+mod tests;

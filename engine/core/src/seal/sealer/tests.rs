@@ -5,10 +5,10 @@ use crate::ingest::Queue;
 use crate::verify::HashAlgorithm;
 use crate::wire::frame::{FrameHeader, LaneTotal, encode_data};
 
-const GRACE_NS: u64 = 1_000;
+pub(super) const GRACE_NS: u64 = 1_000;
 const RETRY_NS: u64 = 100;
 
-fn config() -> SealerConfig {
+pub(super) fn config() -> SealerConfig {
     let ingest = crate::ingest::tests::config();
     SealerConfig { ingest, queues: 2, grace_ns: GRACE_NS, retry_ns: RETRY_NS, repair_ns: 0 }
 }
@@ -19,7 +19,7 @@ fn totals(frames: u32) -> BatchTotals {
 }
 
 /// A share of batch `batch` with these sequences of its only lane, two records each.
-fn share(config: &SealerConfig, batch: BatchId, sequences: &[u32]) -> Box<Partial> {
+pub(super) fn share(config: &SealerConfig, batch: BatchId, sequences: &[u32]) -> Box<Partial> {
     let mut queue = Queue::new(config.ingest.clone());
     for &sequence in sequences {
         let header = FrameHeader {
@@ -44,7 +44,7 @@ fn share(config: &SealerConfig, batch: BatchId, sequences: &[u32]) -> Box<Partia
 
 /// What the sealer wants, in short.
 #[derive(Debug, PartialEq)]
-enum Want {
+pub(super) enum Want {
     Take(usize, BatchId),
     Forget(usize, BatchId),
     Recycle(usize),
@@ -53,7 +53,7 @@ enum Want {
     Incomplete(BatchId, IncompleteReason),
 }
 
-fn wants(sealer: &mut Sealer) -> Vec<Want> {
+pub(super) fn wants(sealer: &mut Sealer) -> Vec<Want> {
     std::iter::from_fn(|| sealer.next_action())
         .map(|action| match action {
             SealAction::Queue(queue, QueueCommand::Take(batch)) => Want::Take(queue, batch),
@@ -68,11 +68,11 @@ fn wants(sealer: &mut Sealer) -> Vec<Want> {
         .collect()
 }
 
-fn close(batch: BatchId, frames: u32) -> QueueEvent {
+pub(super) fn close(batch: BatchId, frames: u32) -> QueueEvent {
     QueueEvent::Close { batch, totals: totals(frames) }
 }
 
-fn taken(batch: BatchId, partial: Option<Box<Partial>>) -> QueueEvent {
+pub(super) fn taken(batch: BatchId, partial: Option<Box<Partial>>) -> QueueEvent {
     QueueEvent::Taken { batch, partial }
 }
 
