@@ -172,7 +172,8 @@ mod tests {
         assert!(!kept.find(&missing(8, false, 0, 1)).is_all);
         kept.forget(&[7, 8]);
         assert!(!kept.find(&missing(7, false, 1, 1)).is_all);
-        assert_eq!((kept.lock().bytes, kept.lock().order.len()), (0, 0));
+        let inner = kept.lock();
+        assert_eq!((inner.bytes, inner.order.len()), (0, 0));
     }
 
     #[test]
