@@ -201,3 +201,33 @@ fn impossible_settings_are_named() {
     other.groups = vec!["10.1.1.1".parse().unwrap()];
     assert!(text(&other).contains("10.1.1.1: not a multicast address"));
 }
+
+#[test]
+fn sources_are_told_once_they_are_asked_for() {
+    let config = UdpConfig {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        groups: Vec::new(),
+        receive_buffer: 0,
+        queues: 1,
+    };
+    let mut link = UdpLink::open(&config).unwrap().remove(0);
+    let senders =
+        ["127.0.0.1", "127.9.8.7"].map(|address| std::net::UdpSocket::bind((address, 0)).unwrap());
+    let mut burst = Burst::new();
+    let mut received = |link: &mut UdpLink| {
+        senders.iter().for_each(|s| _ = s.send_to(b"x", link.local_addr()).unwrap());
+        link.wait(Duration::from_secs(10)).unwrap();
+        let mut sources = Vec::new();
+        while sources.len() < 2 {
+            link.rx_burst(&mut burst).unwrap();
+            assert_eq!(burst.sources().len(), burst.len());
+            sources.extend_from_slice(burst.sources());
+        }
+        sources
+    };
+    assert_eq!(received(&mut link), [0, 0]);
+    assert!(link.keep_sources());
+    let mapped = |text: &str| text.parse::<std::net::Ipv6Addr>().unwrap().to_bits();
+    let expected = [mapped("::ffff:127.0.0.1"), mapped("::ffff:127.9.8.7")];
+    assert_eq!(received(&mut link), expected);
+}

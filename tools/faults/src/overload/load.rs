@@ -63,7 +63,7 @@ pub(super) fn flood(
             let due = (begin.elapsed().as_micros() as u64).saturating_mul(per_second) / 1_000_000;
             // Never a long burst after a pause: the rate is what is promised.
             sent = sent.max(due.saturating_sub(BURST));
-            for _ in sent..due {
+            while sent < due {
                 let socket = &sockets[sent as usize % sockets.len()];
                 if let Some(datagram) = next.next() {
                     // Refused by nobody: what finds no room in the node's buffer is lost.
