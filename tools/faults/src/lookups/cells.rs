@@ -79,8 +79,8 @@ impl Source {
         if self.nullable && chance.below(8) == 0 {
             return None;
         }
-        // One in eight belongs to the batch alone.
-        let is_shared = !self.pool.is_empty() && chance.below(8) != 0;
+        // One in four belongs to the batch alone.
+        let is_shared = !self.pool.is_empty() && chance.below(4) != 0;
         Some(if is_shared { chance.pick(&self.pool) } else { self.own(row, chance) })
     }
 
