@@ -46,7 +46,9 @@ pub(crate) fn run(args: &Args) -> Report {
 fn workload(args: &Args, seed: u64, report: &mut Report) -> Result<(), String> {
     let stage = Stage::new(seed)?;
     let calls = stage.rehearse(&stage.before(), &[])?;
-    order::check(of_the_path(&calls), &stage.folder().to_string_lossy())?;
+    if let Err(reason) = order::check(of_the_path(&calls), &stage.folder().to_string_lossy()) {
+        report.fail(reason, repeat(seed));
+    }
     let points = of_the_path(&calls);
     let stride = args.points.map_or(1, |few| points.len().div_ceil(few.max(1)).max(1));
     for (index, point) in points.iter().enumerate().step_by(stride) {
