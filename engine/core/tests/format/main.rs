@@ -1,5 +1,6 @@
 //! Stored files: what is written is read, whatever the filter; what is not whole is refused.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 #[path = "../format_world/ask.rs"]
 mod ask;
