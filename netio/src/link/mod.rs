@@ -28,7 +28,8 @@ pub trait Link: Send {
     /// A handle that ends a `wait` from another thread.
     fn waker(&self) -> Waker;
 
-    /// From now on bursts say where each datagram came from. False where the link cannot tell.
+    /// From now on bursts say where each datagram came from; of sockets that costs some 65 ns a
+    /// datagram beside the 570 of the receive call. False where the link cannot tell.
     fn keep_sources(&mut self) -> bool {
         false
     }
