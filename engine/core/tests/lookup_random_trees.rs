@@ -6,7 +6,8 @@ mod truth;
 use bloomrf_engine::predicate::{FloatOrder, Predicate};
 use bloomrf_engine::wire::lookup::Candidates;
 use bloomrf_oracle::{Expr, FloatRule, matches_row};
-use lookup_world::trees::{extreme_world, settled, tree, world};
+use lookup_world::trees::{settled, tree};
+use lookup_world::worlds::{extreme_world, world};
 use lookup_world::{Splitmix, World};
 
 const WORLDS: u64 = 120;

@@ -13,7 +13,8 @@ use bloomrf_engine::store::Snapshot;
 use bloomrf_engine::wire::lookup::{Candidates, IdRange, LookupReply, LookupRequest};
 use bloomrf_engine::wire::stream::Verdict;
 use bloomrf_kernels::Kernel;
-use lookup_world::trees::{settled, tree, world_of};
+use lookup_world::trees::{settled, tree};
+use lookup_world::worlds::world_of;
 use lookup_world::{CLUSTER, Frozen, Splitmix, World, check_counts, schema, seal};
 
 /// An evaluator on that kernel set.

@@ -1,7 +1,10 @@
 //! The values of a column type in order, by number: what goes into a cell and what into a literal.
+//! The simulation includes it as well.
 
 use bloomrf_engine::predicate::Literal;
 use bloomrf_engine::schema::{ColumnType, TimeUnit};
+
+use super::seeded::Splitmix;
 
 /// Whether the type's cells follow the column's byte order.
 pub(crate) fn has_order(kind: ColumnType) -> bool {
@@ -58,6 +61,18 @@ pub(crate) fn cell(kind: ColumnType, ordinal: u128) -> Vec<u8> {
     bytes[..16].copy_from_slice(&(ordinal >> 32).to_be_bytes());
     bytes[width - 4..].copy_from_slice(&(ordinal as u32).to_be_bytes());
     bytes
+}
+
+/// A NaN of any sign and payload.
+pub(crate) fn nan(kind: ColumnType, rng: &mut Splitmix) -> Vec<u8> {
+    let payload = rng.next() | 1;
+    match kind {
+        ColumnType::F32 => {
+            let bits = 0x7f80_0000 | (payload as u32 & 0x803f_ffff) | 1;
+            bits.to_le_bytes().to_vec()
+        }
+        _ => (0x7ff0_0000_0000_0000 | payload & 0x8007_ffff_ffff_ffff).to_le_bytes().to_vec(),
+    }
 }
 
 /// The literal of a value.

@@ -8,6 +8,7 @@ pub(crate) mod domain;
 pub(crate) mod seeded;
 pub(crate) mod trees;
 pub(crate) mod windows;
+pub(crate) mod worlds;
 
 use std::sync::Arc;
 
@@ -27,11 +28,9 @@ use bloomrf_kernels::params::Budget;
 use bloomrf_oracle::{Expr, Field, Value, decode_row, matches_row};
 
 pub(crate) use seeded::Splitmix;
+pub(crate) use trees::Cell;
 
 use crate::truth;
-
-/// A cell as little-endian or network bytes; `None` is null.
-pub(crate) type Cell = Option<Vec<u8>>;
 
 pub(crate) const CLUSTER: ClusterId = ClusterId(7);
 

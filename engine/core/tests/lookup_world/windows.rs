@@ -5,7 +5,7 @@ use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
 use bloomrf_engine::schema::{ByteOrder, ColumnType};
 use bloomrf_oracle::{Expr, FloatRule, Op, Value, matches_row};
 
-use super::domain::{cell, last, literal};
+use super::domain::{cell, last, literal, nan};
 use super::{Cell, Splitmix, World, schema};
 use crate::truth;
 
@@ -66,18 +66,6 @@ fn batches(world: &mut World, kind: ColumnType, window: &[u128], rng: &mut Split
                 world.add_sized(&rows, opened_for);
             }
         }
-    }
-}
-
-/// A NaN of any sign and payload.
-pub(crate) fn nan(kind: ColumnType, rng: &mut Splitmix) -> Vec<u8> {
-    let payload = rng.next() | 1;
-    match kind {
-        ColumnType::F32 => {
-            let bits = 0x7f80_0000 | (payload as u32 & 0x803f_ffff) | 1;
-            bits.to_le_bytes().to_vec()
-        }
-        _ => (0x7ff0_0000_0000_0000 | payload & 0x8007_ffff_ffff_ffff).to_le_bytes().to_vec(),
     }
 }
 

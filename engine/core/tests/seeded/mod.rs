@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 /// A splitmix64 sequence.
+#[derive(Clone, Debug)]
 pub(crate) struct Splitmix {
     /// Where the sequence began: what repeats it.
     pub(crate) seed: u64,
