@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bloomrf_engine::identity::{BatchId, Fingerprint};
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
-use bloomrf_engine::wire::stream::{RefuseReason, StreamDecoder, StreamMessage, Verdict};
+use bloomrf_engine::wire::stream::{
+    RefuseReason, StreamDecoder, StreamMessage, VERSION, VERSION_OLDEST, Verdict,
+};
 
 use crate::records::CLUSTER;
 use crate::shared::Splitmix;
@@ -31,6 +33,10 @@ pub(crate) struct Scc {
     pub(crate) ever_verified: BTreeSet<BatchId>,
     decoder: StreamDecoder,
     is_welcomed: bool,
+    /// It speaks the oldest version only.
+    is_old: bool,
+    /// It sends missing frames again.
+    repairs: bool,
     /// It is neither hasty nor forgetful any more.
     pub(crate) is_calm: bool,
     /// To be said, each after a delay in slots.
@@ -38,6 +44,11 @@ pub(crate) struct Scc {
 }
 
 impl Scc {
+    /// One that speaks the oldest version only, or that sends missing frames again.
+    pub(crate) fn new(is_old: bool, repairs: bool) -> Self {
+        Scc { is_old, repairs, ..Scc::default() }
+    }
+
     /// The node has connected.
     pub(crate) fn on_connected(&mut self) {
         self.decoder = StreamDecoder::default();
@@ -65,12 +76,17 @@ impl Scc {
 
     fn on_message(&mut self, message: &StreamMessage, expected: Fingerprint, rng: &mut Splitmix) {
         match *message {
-            StreamMessage::Hello { cluster, fingerprint, .. } => {
-                self.is_welcomed = cluster == CLUSTER && fingerprint == expected;
-                let answer = if self.is_welcomed {
-                    StreamMessage::Welcome { hash: HashAlgorithm::ALL[rng.below(3) as usize] }
+            StreamMessage::Hello { cluster, fingerprint, version, .. } => {
+                let refuse = |reason| StreamMessage::Refused { reason };
+                let answer = if self.is_old && version != VERSION_OLDEST {
+                    refuse(RefuseReason::Version)
+                } else if cluster != CLUSTER || fingerprint != expected {
+                    refuse(RefuseReason::Schema)
                 } else {
-                    StreamMessage::Refused { reason: RefuseReason::Schema }
+                    self.is_welcomed = true;
+                    let repairs = (version == VERSION).then_some(self.repairs);
+                    let hash = HashAlgorithm::ALL[rng.below(3) as usize];
+                    StreamMessage::Welcome { hash, repairs }
                 };
                 self.out.push((1, answer));
             }
@@ -133,7 +149,14 @@ impl Scc {
     fn judge(&mut self, batch: BatchId, hash: BatchHash, rng: &mut Splitmix) {
         let verdict = match self.known.get(&batch) {
             Some(Known::Stored(held)) if *held == hash => Verdict::Verified,
-            Some(Known::Stored(_)) => Verdict::Mismatch,
+            Some(Known::Stored(held)) => {
+                if rng.one_in(3) {
+                    // Of the very batch that it holds, to whoever may have that.
+                    let (hash, verdict) = (*held, Verdict::Verified);
+                    self.out.push((1, StreamMessage::Verdict { batch, hash, verdict }));
+                }
+                Verdict::Mismatch
+            }
             _ => Verdict::Unknown,
         };
         self.say(batch, hash, verdict, rng);

@@ -50,21 +50,30 @@ impl SimNode {
     pub(crate) fn apply(&mut self, learned: &mut Vec<Learned>) {
         while let Some(event) = self.session.next_event() {
             match event {
-                SessionEvent::Judged(batch, hash, verdict) => {
+                SessionEvent::Judged(batch, hash, verdict)
+                | SessionEvent::Revoked(batch, hash, verdict) => {
+                    self.is_news = true;
                     if self.store.judge_report(batch, &hash, verdict) {
                         let is_held = self.reader.load().place(batch).is_some();
                         learned.push(Learned::Judged(batch, verdict, is_held));
                     }
                 }
                 SessionEvent::Deleted(batches) => {
-                    if self.canary != Some(Canary::DeletedStay) {
-                        self.store.delete(&batches);
-                    }
+                    self.delete(&batches);
                     learned.push(Learned::Deleted(batches));
                 }
                 SessionEvent::Refused(_) => learned.push(Learned::Refused),
                 _ => {}
             }
+        }
+    }
+
+    /// Drops batches on word of the SCC, those that are not sealed yet as well.
+    pub(super) fn delete(&mut self, batches: &[BatchId]) {
+        if self.canary != Some(Canary::DeletedStay) {
+            self.deleted.note(batches);
+            self.store.delete(batches);
+            self.is_news = true;
         }
     }
 

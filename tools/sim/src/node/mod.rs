@@ -5,6 +5,7 @@
 
 mod answer;
 mod control;
+mod folder;
 mod start;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,7 +17,8 @@ use bloomrf_engine::ingest::{BatchTotals, IngestStats, Queue, QueueCommand, Queu
 use bloomrf_engine::lookup::Evaluator;
 use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer};
 use bloomrf_engine::store::{InsertError, Store, StoreReader};
-use bloomrf_engine::verify::{BatchHash, Session};
+use bloomrf_engine::persist::Persister;
+use bloomrf_engine::verify::{BatchHash, DeletedBatches, Session};
 use bloomrf_engine::wire::frame::{Frame, LaneTotal};
 use bloomrf_engine::wire::stream::StreamDecoder;
 
@@ -28,6 +30,7 @@ use crate::weather::State;
 
 pub(crate) use answer::JumpClock;
 pub(crate) use control::Learned;
+pub(crate) use folder::{Found, lies, origin_of, persist_config, safe_files};
 
 /// A node that runs.
 pub(crate) struct SimNode {
@@ -42,6 +45,11 @@ pub(crate) struct SimNode {
     pub(crate) reader: StoreReader,
     pub(crate) session: Session,
     offers: VecDeque<(BatchId, u64, BatchHash)>,
+    deleted: DeletedBatches,
+    /// Once the folder was loaded.
+    pub(crate) persister: Option<Persister>,
+    /// Something changed in the store that the data folder should hear of.
+    is_news: bool,
     evaluator: Evaluator,
     /// Of a node that believes every verdict.
     gullible: StreamDecoder,
@@ -192,7 +200,10 @@ impl SimNode {
         }
         let batch = Arc::new(batch);
         let inserted = self.store.insert(Arc::clone(&batch));
-        if inserted.is_ok() {
+        self.is_news = true;
+        if inserted.is_ok() && self.deleted.contains(batch.batch) {
+            self.delete(&[batch.batch]);
+        } else if inserted.is_ok() {
             self.offers.push_back((batch.batch, batch.records, batch.hash));
         }
         if self.canary == Some(Canary::Unjudged) {

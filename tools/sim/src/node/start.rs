@@ -7,7 +7,7 @@ use bloomrf_engine::filter::FilterPolicy;
 use bloomrf_engine::ingest::{IngestConfig, OpenBoard, Queue, Tuning};
 use bloomrf_engine::seal::{Sealer, SealerConfig};
 use bloomrf_engine::store::Store;
-use bloomrf_engine::verify::{Session, SessionConfig};
+use bloomrf_engine::verify::{DeletedBatches, Session, SessionConfig};
 
 use super::{QueueCounts, SimNode, SimQueue, answer};
 use crate::epoch::Epoch;
@@ -47,6 +47,9 @@ impl SimNode {
                 pending_max: settings.store.retain_batches,
             }),
             offers: VecDeque::new(),
+            deleted: DeletedBatches::default(),
+            persister: None,
+            is_news: true,
             evaluator: answer::evaluator(settings, epoch),
             gullible: Default::default(),
             seen: BTreeMap::new(),

@@ -144,6 +144,7 @@ impl World {
                 self.not_kept.insert(batch.batch, *error);
             }
         }
+        self.folder.note_sealed(batch);
         let Some(sent) = self.records.get(&batch.batch) else { return };
         let node_epoch = self.node.as_ref().map(|node| node.epoch);
         assert_eq!(Some(sent.epoch), node_epoch, "batch {} of another schema", batch.batch);

@@ -2,6 +2,7 @@
 
 mod ask;
 mod checks;
+mod folder;
 mod send;
 mod stream;
 mod threads;
@@ -28,6 +29,7 @@ use crate::trace::Trace;
 use crate::weather::{Link, State};
 
 use checks::Past;
+use folder::Folder;
 use send::Sender;
 use stream::Connection;
 
@@ -71,8 +73,8 @@ pub(crate) struct World {
     pub(crate) link: Link,
     scc: Scc,
     connection: Connection,
-    #[expect(dead_code, reason = "persistence is not wired yet")]
     disk: SimDisk,
+    folder: Folder,
     node: Option<SimNode>,
     /// When each thread of the node has its next turn.
     turns: [u64; threads::COUNT],
@@ -93,6 +95,7 @@ impl World {
         let settings = Settings::draw(faults, canary, &mut rng);
         let epoch = Epoch::draw(1, &mut rng);
         let disk = SimDisk::new(rng.next());
+        let scc = Scc::new(rng.one_in(5), rng.one_in(2));
         let mut world = World {
             node: None,
             sender: Sender::new(settings.id_first),
@@ -105,9 +108,10 @@ impl World {
             tally: Tally::default(),
             step: 0,
             records: Records::new(),
-            scc: Scc::default(),
+            scc,
             connection: Connection::default(),
             disk,
+            folder: Folder::default(),
             turns: [u64::MAX; threads::COUNT],
             past: Past::default(),
             held: Vec::new(),

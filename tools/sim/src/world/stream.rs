@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bloomrf_engine::wire::stream::{StreamMessage, Verdict};
 
-use super::threads::CONTROL;
+use super::threads::{CONTROL, FOLDER};
 use super::{Event, World};
 use crate::node::Learned;
 use crate::settings::SLOT_NS;
@@ -40,15 +40,7 @@ impl World {
         self.apply();
         self.flush_node();
         let sleep = 20 + self.rng.below(40);
-        self.wake_control_in(sleep);
-    }
-
-    fn wake_control_in(&mut self, slots: u64) {
-        let at_ns = self.agenda.now_ns() + slots * SLOT_NS;
-        if self.turns[CONTROL] > at_ns {
-            self.turns[CONTROL] = at_ns;
-            self.agenda.at(at_ns, Event::Turn(CONTROL));
-        }
+        self.turn_in(CONTROL, sleep);
     }
 
     /// The connection is gone, and what was on it.
@@ -148,6 +140,9 @@ impl World {
     /// Notes and checks what the node did with what it learned; true where it was refused.
     fn learned(&mut self, learned: &[Learned]) -> bool {
         let mut is_refused = false;
+        if !learned.is_empty() {
+            self.wake(FOLDER);
+        }
         for learned in learned {
             match learned {
                 Learned::Judged(batch, verdict, is_held) => {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Event, World};
-use crate::node::SimNode;
 use crate::settings::SLOT_NS;
 use crate::weather::State;
 
@@ -13,36 +12,15 @@ pub(super) const QUEUES_MAX: usize = 4;
 pub(super) const SEAL: usize = QUEUES_MAX;
 /// The control thread.
 pub(super) const CONTROL: usize = QUEUES_MAX + 1;
+/// The thread that keeps the data folder up.
+pub(super) const FOLDER: usize = QUEUES_MAX + 2;
 /// Threads in all.
-pub(super) const COUNT: usize = QUEUES_MAX + 2;
+pub(super) const COUNT: usize = QUEUES_MAX + 3;
 
 /// Longest sleep of a thread that nobody wakes, in slots.
-const SLEEP_SLOTS: u64 = 50;
+pub(super) const SLEEP_SLOTS: u64 = 50;
 
 impl World {
-    /// A node starts, on the cluster's schema or, where it has not heard of it, on the last one.
-    pub(super) fn start_node(&mut self) {
-        if self.node.is_some() {
-            return;
-        }
-        let index = self.epochs.len() - 1;
-        let is_behind = index > 0 && !self.is_calm && self.rng.one_in(4);
-        let index = index - usize::from(is_behind);
-        self.note("start", index as u64, 0);
-        self.node = Some(SimNode::start(&self.settings, (index, &self.epochs[index])));
-        let threads = (0..self.settings.queues).chain([SEAL, CONTROL]);
-        threads.for_each(|thread| self.wake(thread));
-    }
-
-    /// The node is gone, and what its memory held with it.
-    pub(super) fn kill_node(&mut self) {
-        let Some(node) = self.node.take() else { return };
-        self.past.add(&node);
-        self.turns = [u64::MAX; COUNT];
-        self.held.clear();
-        self.disconnect();
-    }
-
     /// A datagram reaches the machine.
     pub(super) fn arrive(&mut self, queue: usize, bytes: Arc<[u8]>, state: State) {
         self.past.arrived += 1;
@@ -69,12 +47,13 @@ impl World {
         match thread {
             SEAL => self.seal_turn(),
             CONTROL => self.control_turn(),
+            FOLDER => self.folder_turn(),
             queue => self.queue_turn(queue),
         }
     }
 
     /// Lets a thread have a turn in so many slots, if none is due before.
-    fn turn_in(&mut self, thread: usize, slots: u64) {
+    pub(super) fn turn_in(&mut self, thread: usize, slots: u64) {
         let at_ns = self.agenda.now_ns() + slots.max(1) * SLOT_NS;
         if self.turns[thread] > at_ns {
             self.turns[thread] = at_ns;
@@ -111,6 +90,7 @@ impl World {
         if !turn.sealed.is_empty() {
             self.check_bounds();
             self.wake(CONTROL);
+            self.wake(FOLDER);
         }
         turn.woken.iter().for_each(|&queue| self.wake(queue));
         let until_due = due_ns.saturating_sub(now_ns) / SLOT_NS + 1;

@@ -7,6 +7,7 @@ use bloomrf_engine::store::{BatchState, InsertError};
 
 use super::threads::CONTROL;
 use super::{Event, World};
+use crate::disk::DiskFaults;
 use crate::epoch::Epoch;
 use crate::settings::{Faults, GRACE_NS, IDLE_NS, SLOT_NS};
 use crate::weather::Weather;
@@ -39,8 +40,25 @@ impl World {
             }
             9..13 => self.hold_snapshot(),
             13..17 => self.held.clear(),
-            17 if self.settings.faults == Faults::All => self.crash(),
-            18 if self.settings.faults == Faults::All && self.rng.one_in(3) => self.change_schema(),
+            whim if self.settings.faults == Faults::All => self.disaster(whim),
+            _ => {}
+        }
+    }
+
+    fn disaster(&mut self, whim: u64) {
+        match whim {
+            17 => {
+                let power = self.rng.one_in(2);
+                self.crash(power);
+            }
+            18 if self.rng.one_in(3) => self.change_schema(),
+            19 | 20 => {
+                let calls = self.rng.below(12);
+                self.note("cut planned", calls, 0);
+                self.disk.cut_after(calls);
+            }
+            21..23 => self.rot(),
+            23..25 => self.change_disk(),
             _ => {}
         }
     }
@@ -59,14 +77,6 @@ impl World {
         }
     }
 
-    fn crash(&mut self) {
-        self.note("crash", 0, 0);
-        self.tally.one("crashes");
-        self.kill_node();
-        let pause = 1 + self.rng.below(400);
-        self.agenda.after(pause * SLOT_NS, Event::Start);
-    }
-
     /// The cluster goes over to another schema; the node hears of it now or later.
     fn change_schema(&mut self) {
         let version = self.epochs.len() as u32 + 1;
@@ -74,7 +84,7 @@ impl World {
         self.note("schema", version.into(), 0);
         self.tally.one("schema changes");
         self.epochs.push(epoch);
-        self.crash();
+        self.crash(false);
     }
 
     /// The faults are over. What is sent from now on arrives, is verified and is used.
@@ -85,6 +95,8 @@ impl World {
         self.sender.is_draining = true;
         self.link.weather = Weather::default();
         self.held.clear();
+        self.disk.set_faults(DiskFaults::default());
+        self.disk.cut_never();
         if self.connection.is_spoiled {
             self.disconnect();
         }
@@ -102,6 +114,7 @@ impl World {
         }
         self.check_store();
         self.check_accounts();
+        self.check_folder();
         (0..4).for_each(|_| self.ask());
     }
 
@@ -111,7 +124,7 @@ impl World {
         for _ in 0..SETTLE_EVENTS {
             self.next_event();
             let is_still = self.sender.is_idle() && self.link.tally.carried == self.past.arrived;
-            if !is_still || self.node.is_none() {
+            if !is_still || self.node.is_none() || !self.is_folder_idle() {
                 until_ns = u64::MAX;
             } else if until_ns == u64::MAX {
                 until_ns = self.agenda.now_ns() + IDLE_NS + 4 * GRACE_NS + 700 * SLOT_NS;
