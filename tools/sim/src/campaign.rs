@@ -34,10 +34,9 @@ pub(crate) fn seeds(faults: Faults, args: &Seeds) -> u64 {
     let kept_count = kept.len() as u64;
     let job = |index: u64| {
         let before = kept.get(index as usize).map(|kept| (kept.seed, kept.steps));
-        let (seed, steps) = before.unwrap_or((args.first + index - kept_count, steps));
+        let (seed, steps) = before.unwrap_or_else(|| (args.first + index - kept_count, steps));
         let ended = run_seed(seed, &Plan { steps, ..plan });
-        let repeat =
-            format!("bloomrf-sim {name} --seeds 1 --first {seed} --steps {steps}{canary}");
+        let repeat = format!("bloomrf-sim {name} --seeds 1 --first {seed} --steps {steps}{canary}");
         (format!("seed {seed}"), repeat, ended.map(|report| (report.events, report.tally)))
     };
     let started = Instant::now();
@@ -56,13 +55,19 @@ pub(crate) fn seeds(faults: Faults, args: &Seeds) -> u64 {
 /// Runs crashes; returns how many left something wrong.
 pub(crate) fn power(args: &Power) -> u64 {
     let canary = args.canary.map(|canary| format!(" --canary {canary}")).unwrap_or_default();
+    let mut kept = Vec::new();
+    if args.canary.is_none() {
+        kept.extend(regressions().into_iter().filter(|kept| kept.command == "power"));
+    }
+    let kept_count = kept.len() as u64;
     let job = |index: u64| {
-        let seed = args.first + index;
+        let before = kept.get(index as usize).map(|kept| kept.seed);
+        let seed = before.unwrap_or_else(|| args.first + index - kept_count);
         let ended = run_crash(seed, args.canary);
         let repeat = format!("bloomrf-sim power --crashes 1 --first {seed}{canary}");
         (format!("crash {seed}"), repeat, ended.map(|report| (report.events, report.tally)))
     };
-    let sum = all("crashes", args.crashes, args.how, &job);
+    let sum = all("crashes", kept_count + args.crashes, args.how, &job);
     report::campaign(3, sum.done, "crashes", sum.failures, &sum.tally.to_string());
     sum.failures
 }

@@ -64,8 +64,12 @@ impl Epoch {
         };
         (0..count)
             .map(|_| {
-                let cells: Vec<Cell> =
-                    self.pools.iter().zip(&parts).map(|(pool, part)| cell(pool, part, rng)).collect();
+                let cells: Vec<Cell> = self
+                    .pools
+                    .iter()
+                    .zip(&parts)
+                    .map(|(pool, part)| cell(pool, part, rng))
+                    .collect();
                 self.record(&cells)
             })
             .collect()

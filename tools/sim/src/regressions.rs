@@ -3,11 +3,11 @@
 /// A seed that once failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// `run` or `links`.
+    /// `run`, `links` or `power`.
     pub command: String,
     /// Seed.
     pub seed: u64,
-    /// Events.
+    /// Events; of no meaning for `power`.
     pub steps: u64,
 }
 
@@ -25,9 +25,11 @@ pub fn regressions() -> Vec<Kept> {
 fn parse(line: &str) -> Kept {
     let words: Vec<&str> = line.split_whitespace().collect();
     let kept = match words[..] {
-        [command, seed, steps] => seed.parse().ok().zip(steps.parse().ok()).map(|(seed, steps)| {
-            Kept { command: command.to_owned(), seed, steps }
-        }),
+        [command, seed, steps] => seed
+            .parse()
+            .ok()
+            .zip(steps.parse().ok())
+            .map(|(seed, steps)| Kept { command: command.to_owned(), seed, steps }),
         _ => None,
     };
     kept.unwrap_or_else(|| panic!("regressions.txt: {line:?} is not `command seed steps`"))

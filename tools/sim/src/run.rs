@@ -53,11 +53,9 @@ pub fn run_seed(seed: u64, plan: &Plan) -> Result<Report, Box<Failure>> {
         world.run(plan.steps);
     });
     match (ended, world) {
-        (Ok(()), Some(world)) => Ok(Report {
-            events: world.step,
-            digest: world.trace.digest(),
-            tally: world.tally,
-        }),
+        (Ok(()), Some(world)) => {
+            Ok(Report { events: world.step, digest: world.trace.digest(), tally: world.tally })
+        }
         (ended, world) => {
             let (events, trace) = world.map_or((0, Vec::new()), |world| {
                 (world.step, world.trace.last().copied().collect())

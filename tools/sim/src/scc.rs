@@ -122,8 +122,7 @@ impl Scc {
         if held.is_empty() {
             return;
         }
-        let batches: Vec<BatchId> =
-            (0..1 + rng.below(8)).map(|_| *rng.pick(&held)).collect();
+        let batches: Vec<BatchId> = (0..1 + rng.below(8)).map(|_| *rng.pick(&held)).collect();
         batches.iter().for_each(|&batch| {
             self.known.insert(batch, Known::Deleted);
         });

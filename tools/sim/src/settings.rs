@@ -101,8 +101,12 @@ impl Settings {
 
     /// Mapped memory, where the seed wants it.
     pub(crate) fn arena(&self) -> Option<Arena> {
-        let config =
-            ArenaConfig { bytes: 2 << 20, pages: PagesWanted::Small, numa_node: None, guards: false };
+        let config = ArenaConfig {
+            bytes: 2 << 20,
+            pages: PagesWanted::Small,
+            numa_node: None,
+            guards: false,
+        };
         if self.is_mapped { Arena::new(config).ok() } else { None }
     }
 }
@@ -110,7 +114,7 @@ impl Settings {
 /// Small batches: a run is to fill chunks of 64 and turn over what is retained.
 fn draw_shape(rng: &mut Splitmix) -> Shape {
     Shape {
-        records: *rng.pick(&SIZES),
+        records: rng.pick::<&'static [u64]>(&SIZES),
         frame_records_max: *rng.pick(&[1, 4, 12, 12]),
         lanes_max: 1 + rng.below(4),
     }

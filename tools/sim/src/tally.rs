@@ -39,7 +39,8 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = self.iter().map(|(what, count)| format!("{what} {count}")).collect();
+        let parts: Vec<String> =
+            self.iter().map(|(what, count)| format!("{what} {count}")).collect();
         f.write_str(&parts.join(", "))
     }
 }

@@ -132,7 +132,7 @@ impl Link {
             delay_ns += rng.below(20_000) * self.slot_ns;
         }
         let damage: Option<fn(&mut Vec<u8>, &mut Splitmix)> = match () {
-            () if rng.percent(corrupt) => Some(flip),
+            () if rng.percent(corrupt) => Some(|bytes, rng| flip(bytes, rng)),
             () if rng.percent(truncate) => Some(cut),
             () if rng.percent(pad) => Some(lengthen),
             () => None,
@@ -153,7 +153,7 @@ impl Link {
 }
 
 /// Up to three bits of any datagram of ours: every one of them is found by CRC32C.
-fn flip(bytes: &mut Vec<u8>, rng: &mut Splitmix) {
+fn flip(bytes: &mut [u8], rng: &mut Splitmix) {
     let mut bits = [usize::MAX; 3];
     for at in 0..1 + rng.below(3) as usize {
         let bit = rng.below(8 * bytes.len() as u64) as usize;

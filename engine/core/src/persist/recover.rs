@@ -139,6 +139,9 @@ pub fn recover_with(
     let highest = generations.filter(|&generation| generation < GENERATION_MAX).max();
     recovering.recovery.generation_next = highest.unwrap_or(0) + 1;
     recovering.recovery.aside = Aside::of(aside.into_iter());
+    // The process before may have been killed between a rename and its sync: what is loaded now
+    // must not be lost with the next power cut.
+    recovering.recovery.is_unsynced |= !names.is_empty();
     names.sort_by_key(|name| std::cmp::Reverse((name.generation, name.batch)));
     for some in names.chunks(LOAD_TOGETHER) {
         for (name, loaded) in some.iter().zip(load_many(some)) {

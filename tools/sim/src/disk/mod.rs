@@ -11,7 +11,7 @@ mod fate;
 mod rot;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use bloomrf_engine::env::Disk;
@@ -146,8 +146,21 @@ impl SimDisk {
         state.names.iter().map(|(name, id)| (name.clone(), bytes(id).unwrap_or_default())).collect()
     }
 
-    /// Something goes wrong at rest with a file, or with two. Returns the names of those whose bytes
-    /// are others now.
+    /// Names that were given before a sync that failed: they may be gone with the next power cut,
+    /// and no later sync says so.
+    #[must_use]
+    pub fn doubtful(&self) -> BTreeSet<String> {
+        let state = self.state.borrow();
+        let doubtful = state.log.iter().filter(|change| change.fate == Fate::Doubtful);
+        let name_of = |change: &Change| match &change.op {
+            Op::Link(name, _) | Op::Rename(_, name, _) => Some(name.clone()),
+            Op::Unlink(_) => None,
+        };
+        doubtful.filter_map(name_of).collect()
+    }
+
+    /// Something goes wrong at rest with a file, or with two. Returns the names of those whose
+    /// bytes are others now.
     pub fn rot(&self) -> Vec<String> {
         self.state.borrow_mut().rot()
     }

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use bloomrf_engine::env::Disk;
 use bloomrf_engine::persist::publish;
 

@@ -8,9 +8,7 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::Outcome;
 use bloomrf_engine::predicate::FloatOrder;
 use bloomrf_engine::store::{BatchState, Snapshot};
-use bloomrf_engine::wire::lookup::{
-    Candidates, IdRange, LookupReply, LookupRequest, LookupStatus,
-};
+use bloomrf_engine::wire::lookup::{Candidates, IdRange, LookupReply, LookupRequest, LookupStatus};
 
 use super::{Event, World};
 use crate::node::JumpClock;
@@ -21,7 +19,8 @@ use crate::shared::trees::tree;
 impl World {
     /// Somebody asks, and will ask again.
     pub(super) fn ask_again(&mut self) {
-        let pause = if self.is_calm { 4_000 } else { 1 + self.rng.below(2 * self.settings.ask_slots) };
+        let pause =
+            if self.is_calm { 4_000 } else { 1 + self.rng.below(2 * self.settings.ask_slots) };
         self.agenda.after(pause * SLOT_NS, Event::Ask);
         self.ask();
     }
@@ -53,7 +52,11 @@ impl World {
         let parsed = LookupRequest::parse(&message);
         self.note("asked", request.candidates.len() as u64, u64::from(reply.is_some()));
         self.tally.one("asked");
-        assert_eq!(parsed.is_ok(), reply.is_some(), "malformed is unanswered, all else is answered");
+        assert_eq!(
+            parsed.is_ok(),
+            reply.is_some(),
+            "malformed is unanswered, all else is answered"
+        );
         let (Ok(request), Some(reply)) = (parsed, reply) else {
             self.tally.one("asked malformed");
             return;

@@ -90,8 +90,7 @@ impl Counted {
 }
 
 /// Reasons of frames that could not be parsed.
-const MALFORMED: [&str; 7] =
-    ["length", "magic", "version", "checksum", "kind", "lane", "records"];
+const MALFORMED: [&str; 7] = ["length", "magic", "version", "checksum", "kind", "lane", "records"];
 
 fn refused(stats: &IngestStats, labels: &[&str]) -> u64 {
     let all = RefuseReason::LABELS.iter().zip(&stats.refused);
@@ -114,8 +113,8 @@ impl World {
             "a datagram is dropped by the ring, in it, or taken: {all:?}"
         );
         assert_eq!(all.frames_in, all.accounted, "{all:?}");
-        // A forged frame may be malformed in other ways, or of another cluster; one of another schema
-        // may have records of another size.
+        // A forged frame may be malformed in other ways, or of another cluster; one of another
+        // schema may have records of another size.
         let perhaps = all.forged + all.other_schema;
         assert!(
             (all.damaged..=all.damaged + perhaps).contains(&all.malformed),

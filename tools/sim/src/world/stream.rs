@@ -90,7 +90,7 @@ impl World {
         self.agenda.after(SLOT_NS, Event::ToNode(connection));
     }
 
-    pub(super) fn to_scc(&mut self, connection: u64) {
+    pub(super) fn reach_scc(&mut self, connection: u64) {
         if connection != self.connection.number {
             return;
         }
@@ -104,7 +104,7 @@ impl World {
         self.flush_scc();
     }
 
-    pub(super) fn to_node(&mut self, connection: u64) {
+    pub(super) fn reach_node(&mut self, connection: u64) {
         if connection != self.connection.number {
             return;
         }
@@ -169,7 +169,8 @@ impl World {
 
 /// Some of the bytes in front, and whether more are left.
 fn piece(bytes: &mut VecDeque<u8>, rng: &mut crate::shared::Splitmix) -> (Vec<u8>, bool) {
-    let length = if rng.one_in(4) { rng.below(bytes.len() as u64 + 1) as usize } else { bytes.len() };
+    let length =
+        if rng.one_in(4) { rng.below(bytes.len() as u64 + 1) as usize } else { bytes.len() };
     let piece = bytes.drain(..length).collect();
     (piece, !bytes.is_empty())
 }

@@ -148,7 +148,8 @@ impl World {
         let why = self.not_kept.get(&batch);
         assert!(
             matches!(why, Some(InsertError::TooLarge { .. })),
-            "batch {batch} was sent in the calm, and is {state:?} ({why:?})"
+            "batch {batch} was sent in the calm, and is {state:?} ({why:?}): {:?}",
+            node.store.stats()
         );
     }
 }
