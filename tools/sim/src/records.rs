@@ -20,6 +20,7 @@ pub(crate) const CLUSTER: ClusterId = ClusterId(0x5111);
 #[derive(Clone, Debug)]
 pub(crate) struct SentFrame {
     pub(crate) lane: u8,
+    pub(crate) sequence: u32,
     pub(crate) bytes: Arc<[u8]>,
 }
 
@@ -86,7 +87,7 @@ impl Sent {
             let sequence = totals[lane].frames;
             let mut bytes = Vec::new();
             encode_data(&mut bytes, &header(lane, sequence), record_bytes, &payload);
-            frames.push(SentFrame { lane: lane as u8, bytes: bytes.into() });
+            frames.push(SentFrame { lane: lane as u8, sequence, bytes: bytes.into() });
             payloads[lane].push(payload);
             totals[lane].frames += 1;
             totals[lane].records += n as u64;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bloomrf_engine::identity::{BatchId, Fingerprint};
 use bloomrf_engine::verify::{BatchHash, HashAlgorithm};
 use bloomrf_engine::wire::stream::{
-    RefuseReason, StreamDecoder, StreamMessage, VERSION, VERSION_OLDEST, Verdict,
+    Missing, RefuseReason, StreamDecoder, StreamMessage, VERSION, VERSION_OLDEST, Verdict,
 };
 
 use crate::records::CLUSTER;
@@ -37,6 +37,8 @@ pub(crate) struct Scc {
     is_old: bool,
     /// It sends missing frames again.
     repairs: bool,
+    /// Frames that the node asks for again.
+    pub(crate) wanted: Vec<Missing>,
     /// It is neither hasty nor forgetful any more.
     pub(crate) is_calm: bool,
     /// To be said, each after a delay in slots.
@@ -75,7 +77,7 @@ impl Scc {
     }
 
     fn on_message(&mut self, message: &StreamMessage, expected: Fingerprint, rng: &mut Splitmix) {
-        match *message {
+        match message.clone() {
             StreamMessage::Hello { cluster, fingerprint, version, .. } => {
                 let refuse = |reason| StreamMessage::Refused { reason };
                 let answer = if self.is_old && version != VERSION_OLDEST {
@@ -99,6 +101,7 @@ impl Scc {
                     self.waiting.insert(batch, hash);
                 }
             }
+            StreamMessage::Missing(missing) if self.is_welcomed => self.wanted.push(missing),
             _ => {}
         }
     }

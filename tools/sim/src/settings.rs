@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     /// Filters and groups lie in mapped memory.
     pub(crate) is_mapped: bool,
     pub(crate) probes_max: u32,
+    /// How long the sealer waits for frames that it asked for again; 0: it never asks.
+    pub(crate) repair_ns: u64,
     /// Datagrams that a receive ring holds.
     pub(crate) ring: usize,
     /// Slots between two lookups.
@@ -87,6 +89,7 @@ impl Settings {
             store: StoreConfig { retain_batches: retain, arena_bytes: arena },
             is_mapped: rng.one_in(8),
             probes_max: *rng.pick(&[1, 9, 256, 256, 256, u32::MAX]),
+            repair_ns: SLOT_NS * *rng.pick(&[0, 100, 100, 1_000]),
             ring: *rng.pick(&[4, 64, 64, 256]),
             ask_slots: *rng.pick(&[40, 80, 160]),
             whim_slots: *rng.pick(&[60, 150, 400]),

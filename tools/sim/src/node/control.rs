@@ -5,7 +5,7 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::verify::SessionEvent;
 use bloomrf_engine::wire::stream::{StreamMessage, Verdict};
 
-use super::SimNode;
+use super::{FromScc, SimNode};
 use crate::canary::Canary;
 
 /// What the node learned from the SCC, and did.
@@ -25,6 +25,15 @@ impl SimNode {
         while let Some((batch, records, hash)) = self.offers.pop_front() {
             self.session.offer(batch, records, hash);
         }
+        while let Some(missing) = self.questions.pop_front() {
+            self.session.ask(missing);
+        }
+    }
+
+    /// The connection is gone.
+    pub(crate) fn on_disconnected(&mut self) {
+        self.session.on_disconnected();
+        self.repaired.push_back(FromScc::Repairs(false));
     }
 
     /// A connection stands: every batch of the store is offered anew.
@@ -63,6 +72,11 @@ impl SimNode {
                     learned.push(Learned::Deleted(batches));
                 }
                 SessionEvent::Refused(_) => learned.push(Learned::Refused),
+                SessionEvent::Welcome(_) => {
+                    self.repaired.push_back(FromScc::Repairs(self.session.repairs()));
+                }
+                SessionEvent::Frame(bytes) => self.repaired.push_back(FromScc::Frame(bytes)),
+                SessionEvent::NotKept(batch) => self.repaired.push_back(FromScc::NotKept(batch)),
                 _ => {}
             }
         }

@@ -20,7 +20,7 @@ use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer};
 use bloomrf_engine::store::{InsertError, Store, StoreReader};
 use bloomrf_engine::verify::{BatchHash, DeletedBatches, Session};
 use bloomrf_engine::wire::frame::{Frame, LaneTotal};
-use bloomrf_engine::wire::stream::StreamDecoder;
+use bloomrf_engine::wire::stream::{Missing, StreamDecoder};
 
 use crate::canary::Canary;
 use crate::records::CLUSTER;
@@ -45,6 +45,10 @@ pub(crate) struct SimNode {
     pub(crate) reader: StoreReader,
     pub(crate) session: Session,
     offers: VecDeque<(BatchId, u64, BatchHash)>,
+    /// Frames to ask for.
+    questions: VecDeque<Missing>,
+    /// From control to the seal thread.
+    repaired: VecDeque<FromScc>,
     deleted: DeletedBatches,
     /// Once the folder was loaded.
     pub(crate) persister: Option<Persister>,
@@ -55,6 +59,15 @@ pub(crate) struct SimNode {
     gullible: StreamDecoder,
     /// Frames seen, for a node that believes in what it saw: (frames, records) per lane.
     seen: BTreeMap<BatchId, BTreeMap<(u8, u32), u64>>,
+}
+
+/// What the seal thread hears of the SCC.
+#[derive(Debug)]
+pub(crate) enum FromScc {
+    /// Whether it sends frames again.
+    Repairs(bool),
+    Frame(Vec<u8>),
+    NotKept(BatchId),
 }
 
 /// A receive queue with its rings.
@@ -97,6 +110,8 @@ pub(crate) struct SealTurn {
     /// Queues that have commands now.
     pub(crate) woken: BTreeSet<usize>,
     pub(crate) is_busy: bool,
+    /// Control has frames to ask for.
+    pub(crate) asks: bool,
 }
 
 impl SimNode {
@@ -156,6 +171,16 @@ impl SimNode {
             }
             turn.is_busy |= !self.queues[index].events.is_empty();
         }
+        for _ in 0..rng.below(8) {
+            match self.repaired.pop_front() {
+                Some(FromScc::Repairs(available)) => self.sealer.on_repairs(available),
+                Some(FromScc::Frame(bytes)) => self.sealer.on_frame(&bytes, now_ns),
+                Some(FromScc::NotKept(batch)) => self.sealer.on_not_kept(batch),
+                None => break,
+            }
+            turn.is_busy = true;
+        }
+        turn.is_busy |= !self.repaired.is_empty();
         if self.sealer.next_tick_ns().is_some_and(|due| due <= now_ns) {
             self.sealer.on_tick(now_ns);
         }
@@ -166,6 +191,11 @@ impl SimNode {
                     self.queues[queue].commands.push_back(command);
                 }
                 SealAction::Sealed(batch) => turn.sealed.push(self.on_sealed(*batch, rng)),
+                SealAction::Repair { batch, close, ranges } => {
+                    tally.one("repairs asked");
+                    self.questions.push_back(Missing { batch, close, ranges });
+                    turn.asks = true;
+                }
                 SealAction::Incomplete(batch, reason) => turn.given_up.push((batch, reason)),
             }
         }

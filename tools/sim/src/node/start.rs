@@ -23,6 +23,7 @@ impl SimNode {
             queues: settings.queues,
             grace_ns: GRACE_NS,
             retry_ns: RETRY_NS,
+            repair_ns: settings.repair_ns,
         };
         let store = Store::on(settings.store, settings.ask_kernel, settings.arena());
         let queue = |_| SimQueue {
@@ -47,6 +48,8 @@ impl SimNode {
                 pending_max: settings.store.retain_batches,
             }),
             offers: VecDeque::new(),
+            questions: VecDeque::new(),
+            repaired: VecDeque::new(),
             deleted: DeletedBatches::default(),
             persister: None,
             is_news: true,

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use bloomrf_engine::wire::stream::{StreamMessage, Verdict};
+use bloomrf_engine::wire::stream::{Missing, StreamMessage, Verdict};
 
-use super::threads::{CONTROL, FOLDER};
+use super::threads::{CONTROL, FOLDER, SEAL};
 use super::{Event, World};
 use crate::node::Learned;
+use crate::records::SentFrame;
 use crate::settings::SLOT_NS;
 
 /// The connection between node and SCC.
@@ -53,7 +54,7 @@ impl World {
             ..Connection::default()
         };
         if let Some(node) = &mut self.node {
-            node.session.on_disconnected();
+            node.on_disconnected();
         }
         self.apply();
     }
@@ -101,6 +102,9 @@ impl World {
         let expected = self.epoch().1.schema.fingerprint();
         let is_sound = self.scc.on_bytes(&bytes, expected, &mut self.rng);
         assert!(is_sound, "the node's stream broke");
+        for missing in std::mem::take(&mut self.scc.wanted) {
+            self.send_again(&missing);
+        }
         self.flush_scc();
     }
 
@@ -125,7 +129,31 @@ impl World {
             self.note("closed", connection, u64::from(is_refused));
             self.disconnect();
         } else {
+            self.wake(SEAL);
             self.flush_node();
+        }
+    }
+
+    /// The SCC sends frames again, as it has them: all, some or none.
+    fn send_again(&mut self, missing: &Missing) {
+        let batch = missing.batch;
+        let keeps = self.is_calm || !self.rng.one_in(6);
+        let Some(sent) = self.records.get(&batch).filter(|_| keeps) else {
+            return self.scc.out.push((1, StreamMessage::NotKept { batch }));
+        };
+        let is_wanted = |frame: &&SentFrame| {
+            missing.ranges.iter().any(|range| {
+                range.lane == frame.lane
+                    && frame.sequence.checked_sub(range.first).is_some_and(|at| at < range.count)
+            })
+        };
+        let mut frames: Vec<Vec<u8>> =
+            sent.frames.iter().filter(is_wanted).map(|frame| frame.bytes.to_vec()).collect();
+        frames.extend(missing.close.then(|| sent.close.to_vec()));
+        self.tally.add("frames sent again", frames.len() as u64);
+        for bytes in frames {
+            let delay = 1 + self.rng.below(3);
+            self.scc.out.push((delay, StreamMessage::Frame { bytes }));
         }
     }
 

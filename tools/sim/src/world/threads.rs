@@ -92,6 +92,9 @@ impl World {
             self.wake(CONTROL);
             self.wake(FOLDER);
         }
+        if turn.asks {
+            self.wake(CONTROL);
+        }
         turn.woken.iter().for_each(|&queue| self.wake(queue));
         let until_due = due_ns.saturating_sub(now_ns) / SLOT_NS + 1;
         self.turn_in(SEAL, if turn.is_busy { 1 } else { until_due.min(SLEEP_SLOTS) });
