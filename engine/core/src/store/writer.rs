@@ -171,7 +171,14 @@ impl Store {
 
     /// Applies a verdict; false where the store does not hold the batch.
     pub fn judge(&mut self, batch: BatchId, verdict: Verdict) -> bool {
-        let Some(at) = self.position(batch) else { return false };
+        let Some(at) = self.position(batch) else {
+            match verdict {
+                Verdict::Verified => {}
+                Verdict::Mismatch => self.bar(batch, Absence::Rejected),
+                Verdict::Unknown => self.bar(batch, Absence::NoFilter),
+            }
+            return false;
+        };
         match verdict {
             Verdict::Verified => {
                 let held = &mut self.held[at];
@@ -194,15 +201,16 @@ impl Store {
     /// batch. What was sealed under the same id with another hash was not judged.
     pub fn judge_report(&mut self, batch: BatchId, hash: &BatchHash, verdict: Verdict) -> bool {
         let held = self.position(batch).map(|at| self.held[at].batch.hash);
-        held == Some(*hash) && self.judge(batch, verdict)
+        held.is_none_or(|held| held == *hash) && self.judge(batch, verdict)
     }
 
     /// Drops batches that the SCC no longer holds.
     pub fn delete(&mut self, batches: &[BatchId]) {
         let before = self.held.len();
         for &batch in batches {
-            if let Some(at) = self.position(batch) {
-                self.remove(at);
+            match self.position(batch) {
+                Some(at) => self.remove(at),
+                None => self.bar(batch, Absence::NoFilter),
             }
         }
         if self.held.len() != before {
@@ -329,6 +337,15 @@ impl Store {
         let number = self.chunks.get(place.chunk as usize)?.number;
         let place = (number, place.slot as usize);
         self.held.binary_search_by_key(&place, |held| (held.chunk, held.slot)).ok()
+    }
+
+    /// A batch that left because it had changed in memory is not to come back from its file.
+    fn bar(&mut self, batch: BatchId, why: Absence) {
+        let corrupt = (batch, Absence::Corrupt);
+        if let Some(gone) = self.gone.iter_mut().find(|gone| **gone == corrupt) {
+            gone.1 = why;
+            self.publish();
+        }
     }
 
     fn remember(&mut self, batch: BatchId, why: Absence) {

@@ -15,7 +15,7 @@ impl Store {
     ///
     /// A batch larger than the arena is left out and takes no other's place. Of two with one id
     /// the later one counts; one whose id the store knows already is passed over, unless it left
-    /// because it had changed in memory.
+    /// because it had changed in memory and no verdict or deletion against it came since.
     pub fn restore(&mut self, batches: Vec<Arc<SealedBatch>>) -> Vec<BatchId> {
         let (kept, mut left_out) = self.newest_that_fit(batches);
         for batch in kept {

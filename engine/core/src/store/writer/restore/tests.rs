@@ -80,3 +80,22 @@ fn what_left_because_it_changed_in_memory_comes_back_and_nothing_else_that_left(
     assert!(is_live(&snapshot, 1));
     assert_eq!(snapshot.absence(2), Absence::Rejected);
 }
+
+#[test]
+fn what_the_scc_gave_up_while_it_was_out_of_memory_does_not_come_back() {
+    use crate::wire::stream::Verdict;
+    let mut store = store(8, 1 << 20);
+    (1..=4).for_each(|id| drop(put(&mut store, id, 64)));
+    let hash = batch(2, 64).hash;
+    store.drop_corrupt(0, 0b1111);
+    // What is in the folder is being read meanwhile.
+    assert!(!store.judge(1, Verdict::Mismatch));
+    assert!(!store.judge_report(2, &hash, Verdict::Unknown));
+    store.delete(&[3]);
+    assert!(!store.judge(4, Verdict::Verified));
+    store.restore((1..=4).map(|id| batch(id, 64)).collect());
+    assert_eq!(held(&store), [4]);
+    let snapshot = store.reader().load();
+    let why = [1, 2, 3].map(|id| snapshot.absence(id));
+    assert_eq!(why, [Absence::Rejected, Absence::NoFilter, Absence::NoFilter]);
+}
