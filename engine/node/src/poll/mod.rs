@@ -47,9 +47,8 @@ pub(crate) struct PollLoop {
 }
 
 impl PollLoop {
-    /// Runs until stopped.
-    pub(crate) fn run(mut self, pulse: &Pulse) {
-        let mut burst = Burst::new();
+    /// Runs until stopped; `burst` is made before, with all other memory of the thread.
+    pub(crate) fn run(mut self, mut burst: Burst, pulse: &Pulse) {
         let mut failures = 0_u64;
         let (mut tick_ns, mut publish_ns) = (0, 0);
         while !self.stop.is_raised() {

@@ -93,7 +93,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         clock: Arc::new(SystemClock::new()),
         stop: Arc::clone(&stop),
     };
-    let thread = std::thread::spawn(move || poll.run(&Pulse::default()));
+    let thread = std::thread::spawn(move || poll.run(Burst::new(), &Pulse::default()));
     Bench { sender, waker, events, commands, counters, stop, schema, thread }
 }
 
