@@ -21,7 +21,7 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Formatting, lints, tidy, every test: what CI runs.
+    /// Formatting, lints, tidy, every test, the quick fault campaign: what CI runs.
     Test,
     /// The tree's own rules: import arrows, sizes, unsafe islands, documents that fit the tree.
     Tidy,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::tidy;
+use crate::{campaign, tidy};
 
 /// The workspace root, wherever the command was called from.
 pub(crate) fn root() -> PathBuf {
@@ -33,6 +33,7 @@ pub(crate) fn test() -> Result<(), String> {
     })?;
     // The tests build the workspace anyway; doc examples ride along.
     step("tests", || cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]))?;
+    step("fault campaign, quick", campaign::quick)?;
     println!("xtask test: all steps passed in {} s", start.elapsed().as_secs());
     Ok(())
 }
