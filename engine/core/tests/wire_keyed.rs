@@ -1,6 +1,7 @@
 //! Keyed messages: the seal covers every bit, a reply fits the one request that it answers, and
 //! unkeyed messages are what they were.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use bloomrf_engine::controller::{
     Consultation, Transport, Unusable, check_keyed_reply, check_reply, keyed_question, question,

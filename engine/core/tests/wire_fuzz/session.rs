@@ -150,6 +150,8 @@ impl World {
                         Verdict::Unknown => assert!(!held),
                     }
                 }
+                // A verdict that comes after its batch was given up or deleted takes only.
+                SessionEvent::Revoked(_, _, verdict) => assert_ne!(verdict, Verdict::Verified),
                 other => panic!("{other:?}"),
             }
         }
