@@ -2,6 +2,7 @@
 //! what fits a message. From the first byte read to the last one written each takes its budget
 //! and a constant, whatever it asks.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod lookup_world;
 mod truth;

@@ -1,6 +1,7 @@
 //! The test vectors of `docs/WIRE.md`: every block is what this crate encodes, and decodes to the
 //! values that the document states; no block is missing and none is left over.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
