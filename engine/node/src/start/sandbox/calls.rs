@@ -74,7 +74,7 @@ impl Role {
         match self {
             Role::Receive => RECEIVE,
             Role::Lookup => LOOKUP,
-            Role::Compute => &[],
+            Role::Compute => COMPUTE,
             Role::Converse => CONVERSE,
             Role::Store => STORE,
         }
@@ -178,6 +178,9 @@ const LOOKUP: &[c_long] = &[
     libc::SYS_poll,
 ];
 
+/// A queue asleep in a socket is woken by a byte in another one.
+const COMPUTE: &[c_long] = &[libc::SYS_sendto];
+
 const CONVERSE: &[c_long] = &[
     libc::SYS_recvmsg,
     libc::SYS_recvfrom,
@@ -239,6 +242,10 @@ mod tests {
     use std::fs::File;
     use std::io::ErrorKind::PermissionDenied;
     use std::net::UdpSocket;
+    use std::time::{Duration, Instant};
+
+    use bloomrf_netio::Link;
+    use bloomrf_netio::link::udp::{UdpConfig, UdpLink};
 
     use super::*;
 
@@ -269,10 +276,30 @@ mod tests {
     }
 
     #[test]
+    fn the_seal_thread_ends_the_sleep_of_a_queue() {
+        let config = UdpConfig {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            groups: Vec::new(),
+            receive_buffer: 0,
+            queues: 1,
+        };
+        let mut link = UdpLink::open(&config).unwrap().remove(0);
+        let waker = link.waker();
+        let sealer = std::thread::spawn(move || {
+            Calls::compile().unwrap().keep_to_role("bloomrf-seal").unwrap();
+            waker.wake();
+        });
+        sealer.join().unwrap();
+        let start = Instant::now();
+        link.wait(Duration::from_secs(20)).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(10), "it slept on");
+    }
+
+    #[test]
     fn every_role_compiles_and_no_call_of_it_is_dangerous() {
         let calls = Calls::compile().unwrap();
         assert_eq!(calls.roles.len(), 5);
-        for list in [COMMON, RECEIVE, LOOKUP, CONVERSE, STORE] {
+        for list in [COMMON, RECEIVE, LOOKUP, COMPUTE, CONVERSE, STORE] {
             assert!(list.iter().all(|call| !DANGEROUS.contains(call)));
         }
     }
