@@ -148,20 +148,25 @@ impl Scc {
         stored.map(|(batch, _)| *batch)
     }
 
-    fn judge(&mut self, batch: BatchId, hash: BatchHash, rng: &mut Splitmix) {
+    fn judge(&mut self, batch: BatchId, asked: BatchHash, rng: &mut Splitmix) {
         let verdict = match self.known.get(&batch) {
-            Some(Known::Stored(held)) if *held == hash => Verdict::Verified,
+            Some(Known::Stored(held)) if *held == asked => Verdict::Verified,
             Some(Known::Stored(held)) => {
-                if rng.one_in(3) {
-                    // Of the very batch that it holds, to whoever may have that.
+                if !rng.one_in(3) {
+                    // Of the very batch that it holds, to whoever may have that; this node's turn
+                    // comes later.
                     let (hash, verdict) = (*held, Verdict::Verified);
                     self.out.push((1, StreamMessage::Verdict { batch, hash, verdict }));
+                    let (hash, verdict) = (asked, Verdict::Mismatch);
+                    let delay = 100 + rng.below(200);
+                    self.out.push((delay, StreamMessage::Verdict { batch, hash, verdict }));
+                    return;
                 }
                 Verdict::Mismatch
             }
             _ => Verdict::Unknown,
         };
-        self.say(batch, hash, verdict, rng);
+        self.say(batch, asked, verdict, rng);
     }
 
     /// Now or much later, perhaps twice.

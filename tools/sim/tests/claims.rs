@@ -109,9 +109,9 @@ fn found(canary: Canary, seeds: u64) -> Option<String> {
 #[test]
 fn planted_bugs_are_found() {
     for (canary, name) in Canary::ALL {
-        let failure = found(canary, 40);
+        let failure = found(canary, 80);
         println!("{name}: {failure:?}");
-        assert!(failure.is_some(), "40 seeds do not find {name}");
+        assert!(failure.is_some(), "80 seeds do not find {name}");
     }
 }
 

@@ -11,7 +11,7 @@ impl State {
         let one = self.rng.pick(&names).clone();
         let other = self.rng.pick(&names).clone();
         let before = [self.bytes_of(&one), self.bytes_of(&other)];
-        match self.rng.below(6) {
+        match self.rng.below(8) {
             0 | 1 => self.edit(&one, |bytes, rng| {
                 let bit = rng.below(8 * bytes.len() as u64) as usize;
                 bytes[bit / 8] ^= 1 << (bit % 8);
@@ -26,7 +26,7 @@ impl State {
             3 => self.edit(&one, |bytes, rng| {
                 bytes.truncate(rng.below(bytes.len() as u64) as usize);
             }),
-            4 => {
+            4..7 => {
                 let ids = [&one, &other].map(|name| self.names.get(name).copied());
                 if let [Some(a), Some(b)] = ids
                     && let [Some(x), Some(y)] = [before[0].clone(), before[1].clone()]

@@ -1,5 +1,6 @@
 //! The sender: batches, one, two or more at once, in order; abandoned, closed early, sent again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bloomrf_engine::identity::{BatchId, ClusterId};
@@ -16,6 +17,8 @@ use crate::weather::State;
 pub(super) struct Sender {
     next_id: BatchId,
     open: Vec<Sending>,
+    /// Ids that forged frames have named, of batches that were and of batches to come.
+    forged: BTreeSet<BatchId>,
     /// Begins no batch any more.
     pub(super) is_draining: bool,
 }
@@ -31,7 +34,7 @@ struct Sending {
 
 impl Sender {
     pub(super) fn new(next_id: BatchId) -> Self {
-        Sender { next_id, open: Vec::new(), is_draining: false }
+        Sender { next_id, open: Vec::new(), forged: BTreeSet::new(), is_draining: false }
     }
 
     /// Nothing is on its way.
@@ -82,12 +85,17 @@ impl World {
     }
 
     fn make_batch(&mut self) -> BatchId {
+        while self.is_calm && self.sender.forged.contains(&self.sender.next_id) {
+            // Given up before it began, perhaps: nobody signs these frames.
+            self.sender.next_id = self.sender.next_id.saturating_add(1);
+        }
         let batch = self.sender.next_id;
         let gap = if self.rng.one_in(20) { self.rng.below(40) } else { 0 };
         self.sender.next_id = self.sender.next_id.saturating_add(1 + gap);
         let index = self.epochs.len() - 1;
         let epoch = (index, &self.epochs[index]);
-        let sent = Sent::draw(batch, epoch, &self.settings.shape, &mut self.rng);
+        let mut sent = Sent::draw(batch, epoch, &self.settings.shape, &mut self.rng);
+        sent.is_forged = self.sender.forged.contains(&batch);
         self.note("batch", batch, sent.frames.len() as u64);
         self.tally.one("batches");
         self.tally.add("records", sent.rows.len() as u64);
@@ -138,9 +146,10 @@ impl World {
     /// The batch that a forged frame names is not what its sender sent any more.
     fn note_forged(&mut self, bytes: &[u8]) {
         for epoch in &self.epochs {
-            if let Ok(frame) = Frame::parse(bytes, epoch.schema.record_bytes())
-                && let Some(sent) = self.records.get_mut(&frame.header().batch)
-            {
+            let Ok(frame) = Frame::parse(bytes, epoch.schema.record_bytes()) else { continue };
+            let batch = frame.header().batch;
+            self.sender.forged.insert(batch);
+            if let Some(sent) = self.records.get_mut(&batch) {
                 sent.is_forged = true;
             }
         }

@@ -51,7 +51,7 @@ impl World {
                 let power = self.rng.one_in(2);
                 self.crash(power);
             }
-            18 if self.rng.one_in(3) => self.change_schema(),
+            18 if self.rng.one_in(2) => self.change_schema(),
             19 | 20 => {
                 let calls = self.rng.below(12);
                 self.note("cut planned", calls, 0);
