@@ -139,3 +139,21 @@ fn a_hash_name_reads_back_as_shown_in_any_case() {
         assert_eq!(wrong.parse::<HashAlgorithm>(), Err(HashNameError), "{wrong:?}");
     }
 }
+
+#[test]
+fn xxh3_finds_damage_and_no_forger() {
+    // Whoever knows the constants of xxh3 makes one of a pair pass for the other.
+    let pair = [1_u32, 2].map(|i| {
+        let mut payload = [0; 512];
+        payload[..4].copy_from_slice(&[0xb8, 0xfe, 0x6c, 0x39]);
+        payload[4..8].copy_from_slice(&i.to_le_bytes());
+        payload[64..68].copy_from_slice(&[0x7c, 0x01, 0x81, 0x2c]);
+        payload[68..72].copy_from_slice(&(100 - i).to_le_bytes());
+        payload
+    });
+    let [one, other] = pair.map(|payload| HashAlgorithm::ALL.map(|h| frame_digest(h, &payload)));
+    assert_ne!(pair[0], pair[1]);
+    assert_eq!(one[0], other[0], "xxh3: for ingest that only the cluster can write to");
+    assert_ne!(one[1], other[1]);
+    assert_ne!(one[2], other[2]);
+}
