@@ -109,11 +109,17 @@ impl Files {
         self.leaving.push_back(Leaving { name, is_debris: false });
     }
 
-    /// So is what a failed write may have left.
+    /// So is what a failed write may have left. Past the bound that is left to the next start: on
+    /// a disk that fails for days, names of what may not even be there must not fill memory.
     pub(super) fn clear_away(&mut self, name: String) {
-        self.leaving.push_back(Leaving { name, is_debris: true });
+        if self.leaving.len() < DEBRIS_MAX {
+            self.leaving.push_back(Leaving { name, is_debris: true });
+        }
     }
 }
+
+/// Files to be removed beyond which no debris is noted.
+const DEBRIS_MAX: usize = 4_096;
 
 pub(super) fn name_of(batch: BatchId, generation: u64) -> String {
     FileName { batch, generation }.to_string()

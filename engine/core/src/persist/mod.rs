@@ -5,6 +5,9 @@
 //! [`Persister`] then takes one step at a time (a write, removals, a file looked at) on a thread
 //! that nobody waits for. Both see the disk through [`Disk`](crate::env::Disk) only.
 //!
+//! Cost: of a batch, taking its filters out of their groups (20 ns a word), a file of about their
+//! size in memory, and two syncs; while the disk fails, some ids a batch.
+//!
 //! Invariants: a file appears under its name whole or not at all; no file is written under a name
 //! that was used before; what leaves the store leaves the folder; a file of a format newer than
 //! ours is never touched.

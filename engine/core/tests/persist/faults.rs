@@ -123,6 +123,26 @@ fn any_failing_call_of_a_start_costs_filters_at_most() {
 }
 
 #[test]
+fn a_disk_that_fails_for_days_takes_no_more_and_no_more_memory() {
+    let mut world = World::new(3);
+    world.run();
+    let from = world.disk.state().calls;
+    world.disk.state().fault =
+        Some(Fault { from, count: u64::MAX / 2, error: Failure::Raw(30), is_late: false });
+    world.verify(1);
+    for _ in 0..3_000 {
+        world.now_ns = world.persister.next_step_ns().unwrap_or(0).max(world.now_ns);
+        assert!(matches!(world.step(), Step::Failed { .. }));
+    }
+    let status = world.persister.status();
+    assert!(status.removing <= 4_096, "{} names are remembered", status.removing);
+    assert!(status.errors.len() + status.refused.len() < 10);
+    world.disk.state().fault = None;
+    world.run();
+    world.check();
+}
+
+#[test]
 fn a_failed_sync_is_never_tried_again_on_the_same_file() {
     let mut world = World::new(3);
     world.run();
