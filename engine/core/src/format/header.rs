@@ -287,6 +287,7 @@ pub(super) const IDENTITY: std::ops::Range<usize> = 40..128;
 
 const MAGIC: &[u8; 4] = b"BLMF";
 const TEXT_MODE: &[u8; 4] = b"\x0d\x0a\x1a\x0a";
-const VERSION: u16 = 2;
+/// The one format version that is written and read.
+pub(crate) const VERSION: u16 = 2;
 const HASH_PER_SECTION: u16 = 0xffff;
 const STATE_VERIFIED: u8 = 1;

@@ -31,6 +31,8 @@ pub use read::decode;
 pub use refusal::{EncodeError, EntryFault, FileRefusal, Part, SectionRefusal};
 pub use write::{encode, encode_paged};
 
+pub(crate) use header::VERSION;
+
 use crate::identity::{ClusterId, Fingerprint};
 use crate::seal::SealedBatch;
 

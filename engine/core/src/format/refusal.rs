@@ -56,7 +56,7 @@ pub enum FileRefusal {
     #[error("bytes 8 to 11 are not 0d 0a 1a 0a: the file was copied in text mode, or damaged")]
     TextMode,
     /// Another format version.
-    #[error("format version {found}, where this reader knows 2")]
+    #[error("format version {found}, where this reader knows {}", super::VERSION)]
     Version {
         /// The file's version.
         found: u16,

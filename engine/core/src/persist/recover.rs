@@ -15,7 +15,7 @@ use super::files::{Files, KnownFile};
 use super::publish::PROBE_NAME;
 use super::{DiskError, PersistConfig, PersistStatus, Place, TEMPORARY_PREFIX};
 use crate::env::Disk;
-use crate::format::{FileName, FileRefusal, LostSection, Stored, decode};
+use crate::format::{FileName, FileRefusal, LostSection, Stored, VERSION, decode};
 use crate::identity::BatchId;
 use crate::limits::FILE_BYTES_MAX;
 use crate::seal::SealedBatch;
@@ -298,12 +298,9 @@ impl Class {
             FileRefusal::Cluster { .. }
             | FileRefusal::Schema { .. }
             | FileRefusal::SchemaVersion { .. } => Class::Foreign,
-            FileRefusal::Version { found } if *found > FORMAT_VERSION => Class::Newer,
+            FileRefusal::Version { found } if *found > VERSION => Class::Newer,
             FileRefusal::Feature { .. } => Class::Newer,
             _ => Class::Damaged,
         }
     }
 }
-
-/// The newest format version that [`decode`] reads.
-const FORMAT_VERSION: u16 = 2;
