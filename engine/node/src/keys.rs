@@ -84,14 +84,13 @@ fn stat(file: &File) -> io::Result<(u32, Stamp)> {
 }
 
 fn stamp_of(stat: &rustix::fs::Stat) -> Stamp {
-    let bits = |n: i64| n;
     #[allow(clippy::unnecessary_cast, reason = "the fields' types differ from system to system")]
     (
         stat.st_dev as u64,
         stat.st_ino as u64,
         stat.st_size as u64,
-        bits(stat.st_ctime as i64),
-        bits(stat.st_ctime_nsec as i64),
+        stat.st_ctime as i64,
+        stat.st_ctime_nsec as i64,
     )
 }
 

@@ -1,5 +1,5 @@
 //! What the threads of one node share. The responders touch only the snapshot reader, the clock
-//! and atomic counters; the store's lock is between sealer and control alone.
+//! and atomic counters; the store's lock is between sealer, control and persistence alone.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

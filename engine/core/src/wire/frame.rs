@@ -209,7 +209,7 @@ pub fn authenticate(bytes: &[u8], keys: &KeyRing) -> Result<(), MacError> {
     let (covered, seal) = mac::split(bytes).map_err(|Short| MacError::Unkeyed)?;
     let (head, payload) = covered.split_at_checked(HEADER_BYTES).ok_or(MacError::Unkeyed)?;
     let key = keys.find(seal.key)?;
-    key.is_right(seal, Context::None, &[&head[..CRC_AT], &[0; 4], payload])
+    key.check(seal, Context::None, &[&head[..CRC_AT], &[0; 4], payload])
 }
 
 /// Turns a frame, as [`encode_data`] or [`encode_close`] wrote it into an empty buffer, into a

@@ -31,7 +31,7 @@ const TAG_BYTES: usize = 8;
 pub type KeyId = u32;
 
 /// Proof that a message was written by a holder of a key. Deliberately not `PartialEq`: the one
-/// comparison that matters is [`MacKey::is_right`].
+/// comparison that matters is [`MacKey::check`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tag(u64);
 
@@ -151,7 +151,7 @@ impl MacKey {
     }
 
     /// Whether `seal` is this key's for `parts`: id and tag.
-    pub fn is_right(&self, seal: Seal, context: Context, parts: &[&[u8]]) -> Result<(), MacError> {
+    pub fn check(&self, seal: Seal, context: Context, parts: &[&[u8]]) -> Result<(), MacError> {
         if seal.key != self.id {
             return Err(MacError::UnknownKey);
         }

@@ -16,14 +16,14 @@ pub fn is_keyed(message: &[u8]) -> bool {
 /// The seal of a whole request, if it is that of a known key.
 pub fn authenticate_request(message: &[u8], keys: &KeyRing) -> Result<Seal, MacError> {
     let (covered, seal) = split(message)?;
-    keys.find(seal.key)?.is_right(seal, Context::None, &[covered])?;
+    keys.find(seal.key)?.check(seal, Context::None, &[covered])?;
     Ok(seal)
 }
 
 /// Whether `message` is a reply that a holder of `key` wrote to the request that `request` sealed.
 pub fn authenticate_reply(message: &[u8], key: &MacKey, request: Seal) -> Result<(), MacError> {
     let (covered, seal) = split(message)?;
-    key.is_right(seal, Context::Answer(request), &[covered])
+    key.check(seal, Context::Answer(request), &[covered])
 }
 
 fn split(message: &[u8]) -> Result<(&[u8], Seal), MacError> {

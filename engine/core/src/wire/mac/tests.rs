@@ -28,23 +28,23 @@ fn how_a_message_is_cut_into_parts_does_not_matter_and_every_bit_does() {
     let seal = Seal { key: 1, tag: whole };
     for cut in 0..=message.len() {
         let (head, rest) = message.split_at(cut);
-        assert_eq!(key.is_right(seal, Context::None, &[head, rest]), Ok(()));
+        assert_eq!(key.check(seal, Context::None, &[head, rest]), Ok(()));
     }
     for bit in 0..message.len() * 8 {
         let mut flipped = message.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        assert_eq!(key.is_right(seal, Context::None, &[&flipped]), Err(MacError::Tag));
+        assert_eq!(key.check(seal, Context::None, &[&flipped]), Err(MacError::Tag));
     }
     for bit in 0..64 {
         let seal = Seal { key: 1, tag: Tag(whole.0 ^ 1 << bit) };
-        assert_eq!(key.is_right(seal, Context::None, &[&message]), Err(MacError::Tag));
+        assert_eq!(key.check(seal, Context::None, &[&message]), Err(MacError::Tag));
     }
     let context = Context::Answer(Seal { key: 1, tag: Tag(1) });
-    assert_eq!(key.is_right(seal, context, &[&message]), Err(MacError::Tag));
+    assert_eq!(key.check(seal, context, &[&message]), Err(MacError::Tag));
     let other = MacKey::new(1, &[9; KEY_BYTES]);
-    assert_eq!(other.is_right(seal, Context::None, &[&message]), Err(MacError::Tag));
+    assert_eq!(other.check(seal, Context::None, &[&message]), Err(MacError::Tag));
     let other = MacKey::new(2, &KEY);
-    assert_eq!(other.is_right(seal, Context::None, &[&message]), Err(MacError::UnknownKey));
+    assert_eq!(other.check(seal, Context::None, &[&message]), Err(MacError::UnknownKey));
 }
 
 #[test]

@@ -61,8 +61,8 @@ fn step<T>(
     }
 }
 
-/// Why a file of the data folder cannot be used by the user that the node became.
-fn is_writable(folder: &Path) -> Result<(), String> {
+/// Whether the user that the node became can use the data folder; else what to do.
+fn check_writable(folder: &Path) -> Result<(), String> {
     use rustix::fs::{Access, access};
     access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| {
         format!("{}: {error} for that user; give it to them (chown -R)", folder.display())

@@ -10,7 +10,7 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
-use super::is_writable;
+use super::check_writable;
 
 /// Keys and records stay out of core files.
 pub(super) fn no_cores() -> Result<(), String> {
@@ -21,7 +21,7 @@ pub(super) fn no_cores() -> Result<(), String> {
 pub(super) fn become_user(name: &str, data_dir: &Path) -> Result<(), String> {
     let (uid, gid) = ids(name)?;
     if uid == Uid::effective() && uid == Uid::current() {
-        return is_writable(data_dir);
+        return check_writable(data_dir);
     }
     let fail = |what: &str, error: nix::Error| format!("{what} for {name}: {error}");
     setgroups(&[gid]).map_err(|e| fail("setgroups", e))?;
@@ -30,7 +30,7 @@ pub(super) fn become_user(name: &str, data_dir: &Path) -> Result<(), String> {
     if !uid.is_root() && setresuid(Uid::from_raw(0), Uid::from_raw(0), Uid::from_raw(0)).is_ok() {
         return Err(format!("user {name}: root could be had back"));
     }
-    is_writable(data_dir)
+    check_writable(data_dir)
 }
 
 fn ids(name: &str) -> Result<(Uid, Gid), String> {
