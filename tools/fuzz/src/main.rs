@@ -20,7 +20,7 @@ struct Args {
     #[arg(long, default_value_t = 20)]
     seconds: u64,
     /// Seed of the damage.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, env = "SEED", default_value_t = 1)]
     seed: u64,
     /// One file, as it is, instead.
     #[arg(long)]

@@ -35,6 +35,15 @@ fn every_folder_of_the_corpus_is_that_of_a_target() {
 }
 
 #[test]
+fn every_target_has_a_libfuzzer_driver() {
+    let manifest = include_str!("../libfuzzer/Cargo.toml");
+    for target in TARGETS {
+        let line = format!("path = \"fuzz_targets/{}.rs\"", target.name);
+        assert!(manifest.contains(&line), "{}", target.name);
+    }
+}
+
+#[test]
 fn a_panic_is_found() {
     let bad =
         Target { name: "bad", row: 7, run: |bytes| assert!(bytes.len() < 9), seeds: Vec::new };

@@ -40,12 +40,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bloomrf-kernels",
             "bloomrf-netio",
             "bloomrf-node",
-            "bloomrf-oracle",
             "bloomrf-refcluster",
-            "bloomrf-sim",
         ],
     ),
-    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-netio", "bloomrf-node"]),
+    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels"]),
     ("bloomrf-models", &[]),
     ("xtask", &[]),
 ];
