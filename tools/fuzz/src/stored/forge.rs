@@ -57,10 +57,11 @@ impl<'a> Script<'a> {
 pub(super) fn forged(files: &[Vec<u8>], script: &mut Script<'_>) -> Vec<u8> {
     let mut bytes = script.pick(files).clone();
     let is_sealed = script.below(10) != 9;
-    let mut changes = 0;
-    while !script.is_over() && changes < CHANGES_MAX {
+    for _ in 0..*script.pick(&CHANGES) {
+        if script.is_over() {
+            break;
+        }
         change(files, &mut bytes, script);
-        changes += 1;
     }
     if is_sealed {
         reseal(&mut bytes);
@@ -68,8 +69,8 @@ pub(super) fn forged(files: &[Vec<u8>], script: &mut Script<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Changes of one script.
-const CHANGES_MAX: usize = 12;
+/// Changes of one script: mostly one, since most of two or more are refused for one of them.
+const CHANGES: [usize; 8] = [1, 1, 1, 1, 2, 2, 4, 12];
 
 fn change(files: &[Vec<u8>], bytes: &mut Vec<u8>, rng: &mut Script<'_>) {
     if bytes.is_empty() {
