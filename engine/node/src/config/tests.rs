@@ -142,6 +142,8 @@ fn every_bound_is_checked_at_its_edges() {
         ("BLOOMRF_EXPECTED_RECORDS", &["1", "67108864"], &["0", "67108865"]),
         ("BLOOMRF_BATCH_IDLE_MS", &["10", "3600000"], &["9", "3600001"]),
         ("BLOOMRF_CLOSE_GRACE_MS", &["1", "600000"], &["0", "600001"]),
+        ("BLOOMRF_SCRUB_HOURS", &["0", "8760"], &["-1", "8761"]),
+        ("BLOOMRF_REPAIR_MS", &["0", "600000"], &["-1", "600001"]),
         ("BLOOMRF_SCHEMA", &["packet"], &["", "/no/such/schema.toml"]),
     ];
     assert_eq!(cases.len(), KEYS.len(), "every key has its row");
