@@ -116,6 +116,23 @@ fn who_was_told_of_nothing_finds_out_by_comparing() {
 }
 
 #[test]
+fn a_file_of_other_content_under_the_same_id_goes() {
+    let mut world = World::new(8);
+    world.verify(1);
+    world.run();
+    assert_eq!(world.files().len(), 1);
+    // The SCC holds it no more, and another one comes under its id.
+    world.store.judge(1, Verdict::Unknown);
+    let mut other = crate::world::batch(1, 42);
+    other.hash.digest[31] = 1;
+    world.store.insert(std::sync::Arc::new(other)).unwrap();
+    let snapshot = world.store.reader().load().clone();
+    world.persister.reconcile(&snapshot);
+    world.run();
+    assert!(world.files().is_empty(), "{world}");
+}
+
+#[test]
 fn a_schema_change_discards_every_file_and_every_wish() {
     let mut world = World::new(8);
     world.verify(1);

@@ -1,9 +1,10 @@
 //! Stored files are looked at, again and again.
 
+use bloomrf_engine::format::{Stamp, encode};
 use bloomrf_engine::persist::{FileState, PersistConfig, Step};
 
 use crate::disk::FakeDisk;
-use crate::world::{World, config};
+use crate::world::{SEED, World, batch, config};
 
 fn world(count: u64) -> World {
     let mut world = World::new(100);
@@ -119,6 +120,18 @@ fn a_batch_that_was_damaged_in_memory_comes_back_from_its_file() {
     world.disk.edit(&name, |bytes| bytes[60] ^= 1);
     assert!(world.persister.reload(&world.disk, 1).is_none());
     assert!(world.persister.reload(&world.disk, 9).is_none());
+}
+
+#[test]
+fn a_whole_file_of_other_content_does_not_stand_in_for_a_damaged_batch() {
+    let world = world(1);
+    let name = world.files()[0];
+    let mut other = batch(1, SEED);
+    other.hash.digest[31] = 1;
+    let stamp = Stamp { uuid: 7, generation: name.generation, built_at_us: 1, seed: SEED };
+    let bytes = encode(&other, &world.config.origin, &stamp).unwrap();
+    world.disk.put(&name.to_string(), &bytes);
+    assert!(world.persister.reload(&world.disk, 1).is_none());
 }
 
 #[test]
