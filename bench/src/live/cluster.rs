@@ -32,7 +32,7 @@ pub struct Cluster {
     node: Node,
     ledger: Arc<Ledger>,
     schema: Arc<Schema>,
-    _scc: Scc,
+    scc: Scc,
     _folder: TempDir,
 }
 
@@ -68,9 +68,8 @@ impl Cluster {
             ..Config::default()
         };
         let node = Node::start(config).map_err(|why| why.to_string())?;
-        let cluster =
-            Cluster { node, ledger, schema: Arc::new(schema), _scc: scc, _folder: folder };
-        cluster.wait("the verification stream", || cluster._scc.connections() > 0)?;
+        let cluster = Cluster { node, ledger, schema: Arc::new(schema), scc, _folder: folder };
+        cluster.wait("the verification stream", || cluster.scc.connections() > 0)?;
         Ok(cluster)
     }
 

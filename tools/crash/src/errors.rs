@@ -2,10 +2,11 @@
 //! give. The process must live, answer rightly, count the error, take no failed sync for a good
 //! one, and have everything on disk in the end.
 
+use bloomrf_report::Report;
+
 use crate::calls::Call;
 use crate::judge::judge;
 use crate::order;
-use crate::report::Report;
 use crate::stage::{Stage, of_the_path};
 use crate::strace::{Fault, Life, missing};
 use crate::words::Word;

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use bloomrf_report::Report;
+
 use crate::calls::Call;
 use crate::judge::judge;
 use crate::ledger::Ledger;
 use crate::order;
-use crate::report::Report;
 use crate::stage::{Stage, of_the_path};
 use crate::strace::{Fault, Life, missing};
 

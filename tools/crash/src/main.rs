@@ -14,7 +14,6 @@ mod kill;
 mod ledger;
 mod order;
 mod prepare;
-mod report;
 mod shelf;
 mod stage;
 mod strace;

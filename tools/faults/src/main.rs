@@ -6,11 +6,11 @@ mod chance;
 mod cluster;
 mod exhaustion;
 mod fpr;
+mod frozen;
 mod intake;
 mod lookups;
 mod overload;
 mod relay;
-mod report;
 mod stored;
 mod surroundings;
 

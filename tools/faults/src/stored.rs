@@ -7,13 +7,14 @@ mod damage;
 #[path = "../../../engine/core/tests/format_world/mod.rs"]
 mod world;
 
+use bloomrf_report::Report;
+
 use std::ops::Range;
 use std::process::ExitCode;
 
 use bloomrf_engine::format::{FileName, PageSize, decode};
 use bloomrf_engine::identity::ClusterId;
 
-use crate::report::{self, Report};
 use damage::{BLOCK, Outcome, Whole, flip, swapped, transplanted};
 use world::{Kind, Splitmix, batch_of, schema_of};
 
@@ -24,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=16_384))]
     kib: u32,
     /// Pairs of bits flipped at random, besides every single one.
-    #[arg(long, default_value = "0", value_parser = report::count)]
+    #[arg(long, default_value = "0", value_parser = bloomrf_report::count)]
     double: u64,
     /// Seed of the file's keys and of the pairs.
     #[arg(long, env = "SEED", default_value_t = 5)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bloomrf_fuzz::drive;
 use bloomrf_fuzz::target::{TARGETS, Target};
+use bloomrf_report::Report;
 use clap::Parser;
 
 /// Tries damaged inputs on a target; exits 1 when one panics or takes too long.
@@ -84,11 +85,12 @@ fn try_target(target: &Target, args: &Args) -> Result<usize, String> {
             Err(error) => eprintln!("  {shown}: {error}"),
         }
     }
-    let (name, row) = (target.name, target.row);
-    let (executions, failures) = (findings.executions, findings.failures.len());
-    println!(
-        "campaign row={row} count={executions} unit=executions failures={failures} note={name}"
-    );
+    let failures = findings.failures.len();
+    let mut report = Report::new(target.row, "executions");
+    report.add(findings.executions);
+    report.add_failures(failures as u64);
+    report.note(target.name);
+    report.finish();
     Ok(failures)
 }
 

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use bloomrf_report::Report;
 use bloomrf_sim::{Failure, Tally};
 
 /// Progress on a terminal, at most ten times a second.
@@ -49,6 +50,10 @@ pub(crate) fn json(tally: &Tally) {
 }
 
 /// The line that the campaign reads.
-pub(crate) fn campaign(row: u32, count: u64, unit: &str, failures: u64, note: &str) {
-    println!("campaign row={row} count={count} unit={unit} failures={failures} note={note}");
+pub(crate) fn campaign(row: u8, count: u64, unit: &'static str, failures: u64, note: &str) {
+    let mut report = Report::new(row, unit);
+    report.add(count);
+    report.add_failures(failures);
+    report.note(note);
+    report.finish();
 }

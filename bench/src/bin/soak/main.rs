@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use bloomrf_bench::live::{Cluster, ClusterOptions, Odd, Sender, Sent, Window};
 use bloomrf_node::NodeStatus;
+use bloomrf_report::Report;
 use clap::Parser;
 
 use count::Asked;
@@ -46,20 +47,14 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let (mut findings, note) = match soak(&options) {
-        Ok(Outcome { findings, note }) => (findings, note),
-        Err(why) => (vec![why], String::new()),
-    };
-    for finding in &mut findings {
-        println!("FAILURE row 14: {finding}");
-        println!("  repeat: soak --seconds {} --seed {}", options.seconds, options.seed);
-    }
-    println!(
-        "campaign row=14 count={} unit=seconds failures={} note={note}",
-        options.seconds,
-        findings.len()
-    );
-    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let mut report = Report::new(14, "seconds");
+    report.add(options.seconds);
+    let Outcome { findings, note } =
+        soak(&options).unwrap_or_else(|why| Outcome { findings: vec![why], note: String::new() });
+    let repeat = format!("soak --seconds {} --seed {}", options.seconds, options.seed);
+    findings.iter().for_each(|finding| report.fail(finding, &repeat));
+    report.note(note);
+    report.finish()
 }
 
 /// What a run found.

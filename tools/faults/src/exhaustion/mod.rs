@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bloomrf_engine::identity::BatchId;
+use bloomrf_report::Report;
 
 use crate::cluster::{Cluster, Frames, wait_for};
-use crate::report::Report;
 
 /// How long.
 #[derive(clap::Args)]

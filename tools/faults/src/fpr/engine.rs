@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bloomrf_engine::env::Clock;
 use bloomrf_engine::filter::{Filter, FilterKind, FilterPolicy};
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::{Evaluator, LookupConfig};
@@ -19,6 +18,7 @@ use bloomrf_kernels::{Kernel, SizeClasses, blocked};
 use super::Shape;
 use super::rate::Rate;
 use crate::chance::Chance;
+use crate::frozen::Frozen;
 use crate::intake::{CLUSTER, Intake};
 
 /// A column of uniform keys.
@@ -42,17 +42,6 @@ struct Column {
     seed: u64,
     /// Sorted keys of every batch; none of wide kinds.
     keys: Vec<Vec<u64>>,
-}
-
-struct Frozen;
-
-impl Clock for Frozen {
-    fn now_ns(&self) -> u64 {
-        0
-    }
-    fn unix_us(&self) -> i64 {
-        0
-    }
 }
 
 impl Shape for ColumnShape {

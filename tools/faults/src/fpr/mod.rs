@@ -11,16 +11,17 @@ mod rate;
 
 use std::process::ExitCode;
 
+use bloomrf_report::Report;
+
 use self::engine::ColumnShape;
 use self::kernels::{Blocked, Layered};
 use self::rate::Rate;
-use crate::report::{self, Report};
 
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Negatives asked of every shape.
-    #[arg(long, default_value = "1e7", value_parser = report::count)]
+    #[arg(long, default_value = "1e7", value_parser = bloomrf_report::count)]
     negatives: u64,
     /// The whole grid of kinds, widths, fills and folds; without it three shapes.
     #[arg(long)]

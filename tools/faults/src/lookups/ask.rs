@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use bloomrf_engine::env::Clock;
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::lookup::{Evaluator, LookupConfig};
 use bloomrf_engine::predicate::{CompareOp, FloatOrder, Literal, Predicate};
@@ -15,19 +14,8 @@ use bloomrf_kernels::Kernel;
 use super::cells::{self, Cell};
 use super::truth::ColumnTruth;
 use crate::chance::Chance;
+use crate::frozen::Frozen;
 use crate::intake::CLUSTER;
-
-/// Time that stands still: no question is ever late.
-struct Frozen;
-
-impl Clock for Frozen {
-    fn now_ns(&self) -> u64 {
-        0
-    }
-    fn unix_us(&self) -> i64 {
-        0
-    }
-}
 
 /// A store's batches, asked on every kernel set in turn.
 pub(super) struct Asker<'s> {

@@ -25,19 +25,19 @@ use bloomrf_engine::store::{Snapshot, Store, StoreConfig};
 use bloomrf_engine::wire::stream::Verdict;
 use bloomrf_kernels::params::Budget;
 use bloomrf_kernels::{Kernel, SizeClasses};
+use bloomrf_report::Report;
 
 use self::ask::Asker;
 use self::cells::{Cell, Source};
 use self::truth::ColumnTruth;
 use crate::chance::Chance;
 use crate::intake::{CLUSTER, Intake};
-use crate::report::{self, Report};
 
 /// How much to look up.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Lookups of keys that are there, at least.
-    #[arg(long, default_value = "1e8", value_parser = report::count)]
+    #[arg(long, default_value = "1e8", value_parser = bloomrf_report::count)]
     count: u64,
     /// Seed of the first world; the next ones follow.
     #[arg(long, env = "SEED", default_value_t = 12)]

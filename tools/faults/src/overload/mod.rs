@@ -15,17 +15,17 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bloomrf_node::Surroundings;
+use bloomrf_report::Report;
 
 use crate::chance::Chance;
 use crate::cluster::Cluster;
-use crate::report::{self, Report};
 use load::{Fared, Origin};
 
 /// How much.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Random requests whose replies are measured.
-    #[arg(long, default_value = "1e6", value_parser = report::count)]
+    #[arg(long, default_value = "1e6", value_parser = bloomrf_report::count)]
     requests: u64,
     /// Seed of requests and sources.
     #[arg(long, env = "SEED", default_value_t = 1)]

@@ -15,17 +15,17 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::wire::lookup::{LookupReply, LookupRequest};
 use bloomrf_engine::wire::stream::Verdict;
 use bloomrf_node::Surroundings;
+use bloomrf_report::Report;
 
 use crate::chance::Chance;
 use crate::cluster::{Cluster, wait_for};
-use crate::report::{self, Report};
 use harm::{Mix, Relay, stranger};
 
 /// What to send.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Datagrams that reach the node.
-    #[arg(long, default_value = "1e6", value_parser = report::count)]
+    #[arg(long, default_value = "1e6", value_parser = bloomrf_report::count)]
     datagrams: u64,
     /// Seed of every mix and every choice.
     #[arg(long, env = "SEED", default_value_t = 1)]

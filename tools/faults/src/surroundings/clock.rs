@@ -10,10 +10,10 @@ use bloomrf_engine::env::Clock;
 use bloomrf_netio::Link;
 use bloomrf_netio::link::mem::{self, MemSender};
 use bloomrf_node::Surroundings;
+use bloomrf_report::Report;
 
 use super::case;
 use crate::cluster::{Cluster, Frames, wait_for};
-use crate::report::Report;
 
 /// A clock whose hands are moved.
 struct MovedClock {

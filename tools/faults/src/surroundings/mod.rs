@@ -7,7 +7,7 @@ mod versions;
 
 use std::process::ExitCode;
 
-use crate::report::Report;
+use bloomrf_report::Report;
 
 /// What to try.
 #[derive(clap::Args)]

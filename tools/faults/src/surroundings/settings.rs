@@ -10,10 +10,10 @@ use bloomrf_netio::link::udp::UdpSender;
 use bloomrf_node::Config;
 use bloomrf_node::Surroundings;
 use bloomrf_node::config::Setting;
+use bloomrf_report::Report;
 
 use super::case;
 use crate::cluster::{CLUSTER, Cluster};
-use crate::report::Report;
 
 /// Settings that are no numbers: what they take, and what they refuse.
 const WORDS: &[(&str, &[&str], &[&str])] = &[

@@ -12,10 +12,10 @@ use bloomrf_engine::wire::{lookup, stream};
 use bloomrf_netio::Link;
 use bloomrf_netio::link::mem::{self, MemSender};
 use bloomrf_node::{Node, Surroundings};
+use bloomrf_report::Report;
 
 use super::case;
 use crate::cluster::{Cluster, config, exchange, wait_for};
-use crate::report::Report;
 
 /// Where the version stands in frames and lookups: behind four bytes of magic.
 const VERSION_AT: usize = 4;

@@ -29,10 +29,12 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bloomrf-netio",
             "bloomrf-node",
             "bloomrf-refcluster",
+            "bloomrf-report",
         ],
     ),
-    ("bloomrf-sim", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-oracle"]),
-    ("bloomrf-crash", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-node"]),
+    ("bloomrf-report", &[]),
+    ("bloomrf-sim", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-oracle", "bloomrf-report"]),
+    ("bloomrf-crash", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-node", "bloomrf-report"]),
     (
         "bloomrf-faults",
         &[
@@ -41,9 +43,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bloomrf-netio",
             "bloomrf-node",
             "bloomrf-refcluster",
+            "bloomrf-report",
         ],
     ),
-    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels"]),
+    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-report"]),
     ("bloomrf-models", &[]),
     ("xtask", &[]),
 ];
