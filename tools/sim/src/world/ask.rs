@@ -197,6 +197,10 @@ impl World {
         let sent = sent.unwrap_or_else(|| panic!("batch {batch} was never sent, and is excluded"));
         let node_epoch = self.node.as_ref().map(|node| node.epoch);
         assert_eq!(Some(sent.epoch), node_epoch, "batch {batch} of another schema is excluded");
+        // Whoever left the store is dead in every snapshot, however old.
+        let is_held =
+            self.node.as_ref().is_some_and(|node| node.reader.load().place(batch).is_some());
+        assert!(is_held, "batch {batch} has left the store, and is excluded");
         let place = snapshot.place(batch);
         let held = place.and_then(|p| snapshot.chunks()[p.chunk as usize].slot(p.slot as usize));
         let held = held.unwrap_or_else(|| panic!("batch {batch} is not held, and is excluded"));
