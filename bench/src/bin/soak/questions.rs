@@ -60,10 +60,7 @@ pub(crate) fn ask(
         }
     };
     while !progress.stop.load(Ordering::Acquire) {
-        let closed = progress.closed.load(Ordering::Acquire);
-        if closed > 0 {
-            question(&mut asker, closed, retained, records, &mut random, &mut answers);
-        }
+        question(&mut asker, progress, retained, records, &mut random, &mut answers);
         std::thread::sleep(PAUSE);
     }
     answers
@@ -71,12 +68,16 @@ pub(crate) fn ask(
 
 fn question(
     asker: &mut Asker,
-    closed: u64,
+    progress: &Progress,
     retained: u64,
     records: u64,
     random: &mut Splitmix,
     answers: &mut Answers,
 ) {
+    let closed = progress.closed.load(Ordering::Acquire);
+    if closed == 0 {
+        return;
+    }
     // From a few that are gone to a few that are not there yet.
     let first = closed.saturating_sub(retained + 8).max(1);
     let count = (closed + 8 - first) as u32;
@@ -112,7 +113,9 @@ fn question(
     if is_known && reply.is_excluded((batch - first) as usize) {
         answers.wrong.push(format!("false negative: column {column}, batch {batch}, {cells:?}"));
     }
-    // The batch after the last closed one may be open; none behind it was ever heard of.
+    // Meanwhile others were closed, and the batch after the last one may be open; none behind it
+    // was ever heard of.
+    let closed = progress.closed.load(Ordering::Acquire);
     for unheard in closed + 2..first + u64::from(count) {
         if reply.is_excluded((unheard - first) as usize) {
             answers.wrong.push(format!("batch {unheard} was excluded before it was sent"));
