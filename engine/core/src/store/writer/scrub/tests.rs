@@ -267,6 +267,22 @@ fn a_flipped_bit_of_a_group_costs_the_batch_that_it_belongs_to() {
 }
 
 #[test]
+fn the_repair_of_a_group_makes_no_pending_batch_live() {
+    let mut store = store(1_000, 16 << 20);
+    for id in 1..=70 {
+        store.insert(rich(id)).unwrap();
+        if id != 20 {
+            store.judge(id, Verdict::Verified);
+        }
+    }
+    while store.step() {}
+    rot_row(&mut store, 0, 0, 1_000, 33, false);
+    assert_eq!(scrub_all(&mut store), [34]);
+    let snapshot = store.reader().load();
+    assert_eq!([19, 20, 21].map(|id| is_live(&snapshot, id)), [true, false, true]);
+}
+
+#[test]
 fn a_changed_summary_costs_the_group_alone() {
     let mut store = filled(70);
     while store.step() {}
