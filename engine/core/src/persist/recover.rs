@@ -186,7 +186,9 @@ impl Recovering<'_> {
             Loaded::Unreadable(error) => match error.kind() {
                 io::ErrorKind::NotFound => {}
                 // Too large to be kept aside.
-                io::ErrorKind::FileTooLarge => self.refuse(name, "too_large", Fate::Remove),
+                io::ErrorKind::FileTooLarge => {
+                    self.refuse(name, PersistStatus::TOO_LARGE, Fate::Remove);
+                }
                 _ => self.leave_unread(name, error),
             },
         }
@@ -241,7 +243,7 @@ impl Recovering<'_> {
     fn leave_unread(&mut self, name: &FileName, error: io::Error) {
         let report = &mut self.recovery.report;
         report.status.count_error(&DiskError::new(Place::Read, error));
-        report.status.count_refused("unreadable");
+        report.status.count_refused(PersistStatus::UNREADABLE);
         report.unreadable.push(name.to_string());
         if self.left.batches == 0 || self.recovery.files.of(name.batch).is_some() {
             report.surplus += 1;

@@ -75,6 +75,11 @@ pub struct LastError {
 }
 
 impl PersistStatus {
+    /// Label of a file that is longer than any may be.
+    pub const TOO_LARGE: &'static str = "too_large";
+    /// Label of a file that the disk did not give.
+    pub const UNREADABLE: &'static str = "unreadable";
+
     /// Failures at one place.
     #[must_use]
     pub fn errors_at(&self, place: Place) -> u64 {

@@ -33,7 +33,7 @@ impl PersistMetrics {
         let counter = |name, help| register.counter(name, help);
         let gauge = |name, help| register.gauge(name, help);
         let mut refused_labels: Vec<&'static str> = FileRefusal::LABELS.to_vec();
-        refused_labels.extend(["too_large", "unreadable"]);
+        refused_labels.extend([PersistStatus::TOO_LARGE, PersistStatus::UNREADABLE]);
         Ok(PersistMetrics {
             files: gauge("persist_files", "Stored files of batches.")?,
             bytes: gauge("persist_bytes", "Their bytes.")?,
