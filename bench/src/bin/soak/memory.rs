@@ -21,9 +21,10 @@ pub(crate) fn thirds(samples: &[u64]) -> Option<(u64, u64)> {
         .then(|| Some((median(&samples[third..2 * third])?, median(&samples[2 * third..])?)))?
 }
 
-/// Whether the two differ by at most 1 %.
+/// Whether the last third has at most 1 % more than the second. Less is no growth: a system that
+/// reclaims pages which nobody has touched for a while (DAMON) takes some off in any minute.
 pub(crate) fn is_flat((middle, last): (u64, u64)) -> bool {
-    middle.abs_diff(last) * 100 <= middle
+    last.saturating_sub(middle) * 100 <= middle
 }
 
 /// Samples of a third from which on a median says something.
@@ -34,11 +35,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_per_cent_is_flat_and_more_is_not() {
+    fn one_per_cent_more_is_flat_and_growth_beyond_it_is_not() {
         assert!(is_flat((1_000_000, 1_010_000)));
-        assert!(is_flat((1_000_000, 990_000)));
+        assert!(is_flat((1_000_000, 900_000)));
         assert!(!is_flat((1_000_000, 1_010_100)));
-        assert!(!is_flat((1_000_000, 989_000)));
     }
 
     #[test]

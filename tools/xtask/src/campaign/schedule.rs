@@ -110,7 +110,8 @@ impl RowResult {
         let line =
             format!("row {number:>2}  {fault:<56} {:<34} {word} {seconds:.0} s", counts.join(", "));
         let notes: Vec<_> = notes.into_iter().filter(|n| !n.starts_with("missing: ")).collect();
-        if notes.is_empty() { line } else { format!("{line}  ({})", notes.join("; ")) }
+        let notes: String = notes.join("; ").chars().take(NOTE_CHARS_MAX).collect();
+        if notes.is_empty() { line } else { format!("{line}  ({notes})") }
     }
 }
 
@@ -145,6 +146,8 @@ pub(super) fn grouped(number: u64) -> String {
     out
 }
 
+/// Longest note of a line; the result file has all of it.
+const NOTE_CHARS_MAX: usize = 240;
 /// Rows that run at the same time.
 const WORKERS: usize = 2;
 
