@@ -47,7 +47,8 @@ fn child() {
         "read" => {
             let outside = fs::read("/etc/passwd").map_err(|e| e.kind());
             say(&format!("passwd {:?}", outside.map(|bytes| bytes.len())));
-            say(&format!("create {:?}", fs::write("/tmp/bloomrf-left", "x").map_err(|e| e.kind())));
+            let beside = std::env::temp_dir().join("bloomrf-left");
+            say(&format!("create {:?}", fs::write(&beside, "x").map_err(|e| e.kind())));
             let inside = std::env::var(FOLDER).unwrap() + "/note";
             say(&format!("note {:?}", fs::write(inside, "x").map_err(|e| e.kind())));
         }

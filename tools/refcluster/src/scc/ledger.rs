@@ -72,8 +72,9 @@ impl Ledger {
         let before = inner.fates.insert(batch, Fate::Stored { records, hash });
         if let Some(Fate::Stored { hash: told, .. }) = before
             && told != hash
-            && inner.verdicts.remove(&batch) == Some(Verdict::Verified)
         {
+            // Whatever was said last: it was said to one node, and others may have heard otherwise.
+            inner.verdicts.remove(&batch);
             inner.revoked.push((batch, told));
         }
         drop(inner);
@@ -231,5 +232,15 @@ mod tests {
         assert_eq!(ledger.deleted_from(0), vec![1]);
         assert!(ledger.deleted_from(1).is_empty());
         assert!(ledger.stored().is_empty());
+    }
+
+    #[test]
+    fn a_changed_hash_is_announced_even_where_another_node_was_told_of_a_mismatch_last() {
+        let ledger = Ledger::new();
+        ledger.store(1, 10, hash(1));
+        assert_eq!(ledger.judge(1, 10, hash(1)), Some(Verdict::Verified));
+        assert_eq!(ledger.judge(1, 10, hash(2)), Some(Verdict::Mismatch));
+        ledger.store(1, 10, hash(3));
+        assert_eq!(ledger.revoked_from(0), vec![(1, hash(1))]);
     }
 }

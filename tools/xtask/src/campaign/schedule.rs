@@ -103,13 +103,13 @@ impl RowResult {
         let counts: Vec<String> = self.outcomes.iter().map(Outcome::counted).collect();
         let words: Vec<String> = self.outcomes.iter().map(|o| o.state.word()).collect();
         let word = words.iter().find(|word| *word != "ok").or(words.first());
-        let notes: Vec<&str> =
-            self.outcomes.iter().flat_map(|o| &o.notes).map(String::as_str).collect();
+        // Why a part is missing is its word already.
+        let ran = self.outcomes.iter().filter(|o| !matches!(o.state, State::Missing(_)));
+        let notes: Vec<&str> = ran.flat_map(|o| &o.notes).map(String::as_str).collect();
         let (number, fault) = (self.row.number, self.row.fault);
         let word = word.map_or("nothing ran", String::as_str);
         let line =
             format!("row {number:>2}  {fault:<56} {:<34} {word} {seconds:.0} s", counts.join(", "));
-        let notes: Vec<_> = notes.into_iter().filter(|n| !n.starts_with("missing: ")).collect();
         let notes: String = notes.join("; ").chars().take(NOTE_CHARS_MAX).collect();
         if notes.is_empty() { line } else { format!("{line}  ({notes})") }
     }
