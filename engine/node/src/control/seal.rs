@@ -89,8 +89,9 @@ impl SealLoop {
             if self.sealer.next_tick_ns().is_some_and(|due| due <= now) {
                 self.sealer.on_tick(now);
             }
-            let acted = self.act();
+            // Before the actions: whoever sees a batch given up sees why, too.
             self.shared.metrics.repair.show(self.sealer.repair_stats());
+            let acted = self.act();
             let waiting = self.flush_commands();
             if !busy && !acted && !self.tend_store() {
                 std::thread::park_timeout(self.sleep(waiting));
