@@ -32,6 +32,13 @@ pub(crate) fn date() -> String {
     output("date", &["-u", "+%F"]).unwrap_or_else(|| "undated".to_owned())
 }
 
+/// The commit of the tree at `root`, `-dirty` behind it where files differ.
+pub(crate) fn commit(root: &Path) -> String {
+    let path = root.display().to_string();
+    let described = output("git", &["-C", &path, "describe", "--always", "--dirty", "--tags"]);
+    described.unwrap_or_else(|| "not known".to_owned())
+}
+
 /// The text beside a record: command, commit, machine, load.
 pub(crate) fn describe(root: &Path, command: &str) -> String {
     let mut text = String::new();
@@ -41,8 +48,7 @@ pub(crate) fn describe(root: &Path, command: &str) -> String {
     };
     line("command", Some(command.to_owned()));
     line("date", output("date", &["-u", "+%F %H:%M UTC"]));
-    let path = root.display().to_string();
-    line("commit", output("git", &["-C", &path, "describe", "--always", "--dirty", "--tags"]));
+    line("commit", Some(commit(root)));
     line("rustc", output("rustc", &["-vV"]).map(|text| text.replace('\n', "; ")));
     line("uname", output("uname", &["-srvm"]));
     line("load before", load());

@@ -25,7 +25,8 @@ pub(crate) struct Campaign {
     /// So many times the counts of a full campaign (some hours); 24 for a night and a day.
     #[arg(long, default_value_t = 1, conflicts_with = "quick")]
     times: u64,
-    /// Keeps the result as docs/campaigns/DATE-(quick|full).md.
+    /// Keeps the result as docs/campaigns/DATE-(quick|full).md; with --rows, beside the rows that
+    /// the day's file has already.
     #[arg(long)]
     record: bool,
 }
