@@ -1,93 +1,91 @@
-//! What one receive call moves: a fixed array of datagram buffers, allocated once.
+//! What one receive call moves: a fixed number of frames or datagrams, in the link's own memory.
 //!
-//! Hot path: no allocation; at most `BURST_MAX` datagrams.
+//! Hot path: no allocation and no copy; at most `BURST_MAX` of them.
 
-/// Datagrams of one burst.
+use arrayvec::ArrayVec;
+
+/// Frames or datagrams of one burst.
 pub const BURST_MAX: usize = 64;
-/// Bytes of one buffer: a jumbo frame.
+/// Longest frame or datagram that a link delivers, bytes: a jumbo frame.
 pub const BUFFER_BYTES: usize = 9_216;
 
-/// A burst. Reused for ever by its poll loop.
-#[derive(Debug)]
-pub struct Burst {
-    memory: Box<[u8]>,
-    lengths: [usize; BURST_MAX],
-    sources: [u128; BURST_MAX],
-    count: usize,
+/// One frame or datagram, where the link holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received<'a> {
+    /// Payload of a UDP datagram, or a frame from its link-layer header on:
+    /// [`crate::Link::framing`] says which.
+    pub bytes: &'a [u8],
+    /// Of payloads: the sender's address as IPv6 (of IPv4 the mapped one); 0: not told, see
+    /// [`crate::Link::keep_sources`].
+    pub source: u128,
+    /// Of frames: when it was received, nanoseconds since 1970; 0: not told.
+    pub ts_ns: i64,
+    /// Of frames: bytes on the wire; more than there are where the frame was cut.
+    pub wire_bytes: u32,
+    /// Of frames: number of the first header's kind (LINKTYPE_*); 1 is Ethernet.
+    pub link_type: u16,
 }
 
-impl Default for Burst {
-    fn default() -> Self {
-        Self::new()
+impl<'a> Received<'a> {
+    /// The payload of a datagram from `source`.
+    #[must_use]
+    pub fn payload(bytes: &'a [u8], source: u128) -> Self {
+        Received { bytes, source, ..Self::default() }
+    }
+
+    /// A whole Ethernet frame, received at `ts_ns`.
+    #[must_use]
+    pub fn ethernet(bytes: &'a [u8], ts_ns: i64) -> Self {
+        // No frame that fits a buffer is longer than 32 bits say.
+        let wire_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        Received { bytes, ts_ns, wire_bytes, link_type: ETHERNET, ..Self::default() }
     }
 }
 
-impl Burst {
-    /// An empty burst.
+/// LINKTYPE_ETHERNET.
+pub const ETHERNET: u16 = 1;
+
+/// A burst. Its frames stay where they are until the link's next call.
+#[derive(Debug, Default)]
+pub struct Burst<'a> {
+    received: ArrayVec<Received<'a>, BURST_MAX>,
+}
+
+impl<'a> Burst<'a> {
+    /// An empty burst. Costs nothing: it holds no buffer.
     #[must_use]
     pub fn new() -> Self {
-        Burst {
-            memory: vec![0; BURST_MAX * BUFFER_BYTES].into_boxed_slice(),
-            lengths: [0; BURST_MAX],
-            sources: [0; BURST_MAX],
-            count: 0,
-        }
+        Self::default()
     }
 
-    /// The datagrams received, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> + '_ {
-        self.memory
-            .chunks_exact(BUFFER_BYTES)
-            .zip(&self.lengths)
-            .take(self.count)
-            .map(|(buffer, &length)| &buffer[..length])
+    /// What was received, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Received<'a>> + '_ {
+        self.received.iter()
     }
 
-    /// Where each of them came from, as an IPv6 address (of IPv4 the mapped one); 0 where the
-    /// link does not tell: see [`crate::Link::keep_sources`].
-    #[must_use]
-    pub fn sources(&self) -> &[u128] {
-        &self.sources[..self.count]
-    }
-
-    /// Number of datagrams.
+    /// Number of frames.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.count
+        self.received.len()
     }
 
     /// True where nothing was received.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.received.is_empty()
     }
 
-    /// Empties it.
-    pub fn clear(&mut self) {
-        self.count = 0;
+    /// True where no more fits.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.received.is_full()
     }
 
-    /// The next free buffer, if there is one; call [`Burst::commit`] with what was written.
-    pub fn next_buffer(&mut self) -> Option<&mut [u8]> {
-        self.memory.chunks_exact_mut(BUFFER_BYTES).nth(self.count)
-    }
-
-    /// Takes `length` bytes of the buffer last handed out as a datagram.
+    /// Adds one.
     ///
     /// # Panics
-    /// Where no buffer was free, or is shorter.
-    pub fn commit(&mut self, length: usize) {
-        self.commit_from(length, 0);
-    }
-
-    /// The same for a datagram whose source is known.
-    ///
-    /// # Panics
-    /// As [`Burst::commit`].
-    pub fn commit_from(&mut self, length: usize, source: u128) {
-        assert!(self.count < BURST_MAX && length <= BUFFER_BYTES);
-        self.lengths[self.count] = length;
-        self.sources[self.count] = source;
-        self.count += 1;
+    /// Where the burst is full.
+    pub fn push(&mut self, received: Received<'a>) {
+        self.received.push(received);
     }
 }

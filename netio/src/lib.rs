@@ -9,5 +9,5 @@ pub mod parse;
 #[cfg(test)]
 mod seeded;
 
-pub use burst::{BURST_MAX, Burst};
-pub use link::{Link, LinkError, LinkStats, Waker};
+pub use burst::{BURST_MAX, Burst, Received};
+pub use link::{Drops, FrameSender, Framing, Link, LinkError, LinkSpec, LinkStats, Waker};

@@ -211,7 +211,7 @@ impl Shared {
             ingest: queues.ingest,
             store,
             incomplete: self.metrics.seal.incomplete_sum(),
-            dropped: socket_dropped + queues.link.dropped + queues.link.oversize,
+            dropped: socket_dropped + queues.link.dropped.sum() + queues.link.oversize,
             verify_mismatch: self.metrics.seal.verify_mismatch.get(),
             persist: PersistNumbers::of(&persist),
             repair: self.metrics.repair.stats(),

@@ -6,13 +6,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Link, LinkError, LinkStats, Waker};
-use crate::Burst;
+use super::{Framing, Link, LinkError, LinkStats, Waker};
+use crate::burst::{BUFFER_BYTES, BURST_MAX, Burst, Received};
 
 /// The receiving end.
 #[derive(Debug)]
 pub struct MemLink {
     shared: Arc<Shared>,
+    framing: Framing,
+    /// Of the burst that is out.
+    held: Vec<Vec<u8>>,
 }
 
 /// The sending end; cheap to clone.
@@ -24,9 +27,19 @@ pub struct MemSender {
 /// A pair with room for `capacity` datagrams.
 #[must_use]
 pub fn pair(capacity: usize) -> (MemSender, MemLink) {
+    pair_of(capacity, Framing::Payloads)
+}
+
+/// The same for Ethernet frames.
+#[must_use]
+pub fn frame_pair(capacity: usize) -> (MemSender, MemLink) {
+    pair_of(capacity, Framing::Frames)
+}
+
+fn pair_of(capacity: usize, framing: Framing) -> (MemSender, MemLink) {
     let shared =
         Arc::new(Shared { capacity, state: Mutex::new(State::default()), changed: Condvar::new() });
-    (MemSender { shared: Arc::clone(&shared) }, MemLink { shared })
+    (MemSender { shared: Arc::clone(&shared) }, MemLink { shared, framing, held: Vec::new() })
 }
 
 impl MemSender {
@@ -34,7 +47,8 @@ impl MemSender {
     pub fn send(&self, datagram: &[u8]) -> bool {
         let mut state = self.shared.lock();
         if state.queue.len() >= self.shared.capacity {
-            state.stats.dropped += 1;
+            state.stats.dropped.ring += 1;
+            state.stats.loss_mark += 1;
             return false;
         }
         state.queue.push_back(datagram.to_vec());
@@ -44,21 +58,31 @@ impl MemSender {
 }
 
 impl Link for MemLink {
-    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError> {
-        burst.clear();
+    fn rx_burst<'a>(&'a mut self, burst: &mut Burst<'a>) -> Result<(), LinkError> {
+        self.held.clear();
         let mut state = self.shared.lock();
-        while let Some(buffer) = burst.next_buffer() {
+        while self.held.len() < BURST_MAX {
             let Some(datagram) = state.queue.pop_front() else { break };
-            let Some(target) = buffer.get_mut(..datagram.len()) else {
+            if datagram.len() > BUFFER_BYTES {
                 state.stats.oversize += 1;
+                state.stats.loss_mark += 1;
                 continue;
-            };
-            target.copy_from_slice(&datagram);
-            burst.commit(datagram.len());
+            }
             state.stats.received += 1;
             state.stats.bytes += datagram.len() as u64;
+            self.held.push(datagram);
+        }
+        for bytes in &self.held {
+            burst.push(match self.framing {
+                Framing::Payloads => Received::payload(bytes, 0),
+                Framing::Frames => Received::ethernet(bytes, 0),
+            });
         }
         Ok(())
+    }
+
+    fn framing(&self) -> Framing {
+        self.framing
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), LinkError> {
@@ -118,7 +142,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::burst::{BUFFER_BYTES, BURST_MAX};
+    use crate::Drops;
 
     #[test]
     fn datagrams_arrive_in_order_over_several_bursts() {
@@ -126,14 +150,15 @@ mod tests {
         for i in 0..150_u8 {
             assert!(sender.send(&[i; 3]));
         }
-        let (mut burst, mut seen) = (Burst::new(), Vec::new());
+        let mut seen = Vec::new();
         loop {
+            let mut burst = Burst::new();
             link.rx_burst(&mut burst).unwrap();
             assert!(burst.len() <= BURST_MAX);
             if burst.is_empty() {
                 break;
             }
-            seen.extend(burst.iter().map(<[u8]>::to_vec));
+            seen.extend(burst.iter().map(|r| r.bytes.to_vec()));
         }
         assert_eq!(seen, (0..150_u8).map(|i| vec![i; 3]).collect::<Vec<_>>());
         assert_eq!((link.stats().received, link.stats().bytes), (150, 450));
@@ -147,8 +172,10 @@ mod tests {
         assert!(!sender.send(b"no room"));
         let mut burst = Burst::new();
         link.rx_burst(&mut burst).unwrap();
-        assert_eq!(burst.iter().collect::<Vec<_>>(), [b"fits"]);
-        let expected = LinkStats { received: 1, bytes: 4, dropped: 1, oversize: 1 };
+        assert_eq!(burst.iter().map(|r| r.bytes).collect::<Vec<_>>(), [b"fits"]);
+        drop(burst);
+        let dropped = Drops { ring: 1, ..Drops::default() };
+        let expected = LinkStats { received: 1, bytes: 4, dropped, oversize: 1, loss_mark: 2 };
         assert_eq!(link.stats(), expected);
     }
 

@@ -136,7 +136,7 @@ impl Mirror {
         advance(&self.evicted, store.evicted);
         advance(&self.corrupt, store.corrupt);
         let (ingest, link) = (&queues.ingest, &queues.link);
-        let dropped = [*socket_dropped, link.dropped, link.oversize];
+        let dropped = [*socket_dropped, link.dropped.sum(), link.oversize];
         advance(&self.frames_in, ingest.frames_in + dropped.iter().sum::<u64>());
         advance(&self.frames_data, ingest.data);
         advance(&self.frames_close, ingest.close);

@@ -16,7 +16,7 @@ use std::time::Duration;
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::handshake::{self, Stop};
 use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent, RefuseReason};
-use bloomrf_netio::{BURST_MAX, Burst, Link};
+use bloomrf_netio::{BURST_MAX, Burst, Link, LinkError};
 
 use crate::watch::Pulse;
 
@@ -47,17 +47,15 @@ pub(crate) struct PollLoop {
 }
 
 impl PollLoop {
-    /// Runs until stopped; `burst` is made before, with all other memory of the thread.
-    pub(crate) fn run(mut self, mut burst: Burst, pulse: &Pulse) {
+    /// Runs until stopped.
+    pub(crate) fn run(mut self, pulse: &Pulse) {
         let mut failures = 0_u64;
         let (mut tick_ns, mut publish_ns) = (0, 0);
         while !self.stop.is_raised() {
             pulse.beat();
             let now = self.clock.now_ns();
-            let received = self.link.rx_burst(&mut burst);
-            self.take_datagrams(&burst, now);
-            // What came before the failure is in the burst and was counted as received.
-            if let Err(error) = received {
+            let (count, outcome) = self.take_burst(now);
+            if let Err(error) = outcome {
                 failures += 1;
                 self.on_failure(failures, &error);
             }
@@ -67,7 +65,7 @@ impl PollLoop {
                 tick_ns = now + TICK_NS;
             }
             let ring_full = self.hand_over_events();
-            let idle = burst.is_empty() && !commanded;
+            let idle = count == 0 && !commanded;
             if idle || now >= publish_ns {
                 self.counters.offer(self.numbers(failures));
                 publish_ns = now + PUBLISH_NS;
@@ -82,21 +80,13 @@ impl PollLoop {
         self.counters.store(self.numbers(failures));
     }
 
-    /// Hands the datagrams of allowed sources to the queue.
-    fn take_datagrams(&mut self, burst: &Burst, now_ns: u64) {
-        let mut datagrams: [&[u8]; BURST_MAX] = [&[]; BURST_MAX];
-        let mut count = 0;
-        for (bytes, &source) in burst.iter().zip(burst.sources()) {
-            if !self.allow.allow(source) {
-                self.queue.refuse(RefuseReason::Source);
-                continue;
-            }
-            if let Some(slot) = datagrams.get_mut(count) {
-                *slot = bytes;
-                count += 1;
-            }
-        }
-        self.queue.on_burst(&datagrams[..count], now_ns);
+    /// Receives, and hands over what came: also what came before a failure, which was counted as
+    /// received.
+    fn take_burst(&mut self, now_ns: u64) -> (usize, Result<(), LinkError>) {
+        let mut burst = Burst::new();
+        let outcome = self.link.rx_burst(&mut burst);
+        take_datagrams(&mut self.queue, &self.allow, &burst, now_ns);
+        (burst.len(), outcome)
     }
 
     fn take_commands(&mut self, now_ns: u64) -> bool {
@@ -124,13 +114,30 @@ impl PollLoop {
     }
 
     #[cold]
-    fn on_failure(&self, failures: u64, error: &bloomrf_netio::LinkError) {
+    fn on_failure(&self, failures: u64, error: &LinkError) {
         if failures.is_power_of_two() {
             let link = self.link.describe();
             tracing::error!(link, failures, %error, "receiving failed; trying again");
         }
         std::thread::sleep(RING_RETRY);
     }
+}
+
+/// Hands the datagrams of allowed sources to the queue.
+fn take_datagrams(queue: &mut Queue, allow: &Networks, burst: &Burst<'_>, now_ns: u64) {
+    let mut datagrams: [&[u8]; BURST_MAX] = [&[]; BURST_MAX];
+    let mut count = 0;
+    for received in burst.iter() {
+        if !allow.allow(received.source) {
+            queue.refuse(RefuseReason::Source);
+            continue;
+        }
+        if let Some(slot) = datagrams.get_mut(count) {
+            *slot = received.bytes;
+            count += 1;
+        }
+    }
+    queue.on_burst(&datagrams[..count], now_ns);
 }
 
 /// Room for events of one queue on their way to the sealer.

@@ -31,7 +31,7 @@ struct Bench {
 struct FailingLink(mem::MemLink);
 
 impl Link for FailingLink {
-    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError> {
+    fn rx_burst<'a>(&'a mut self, burst: &mut Burst<'a>) -> Result<(), LinkError> {
         self.0.rx_burst(burst)?;
         Err(LinkError::Receive(std::io::ErrorKind::OutOfMemory.into()))
     }
@@ -93,7 +93,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         clock: Arc::new(SystemClock::new()),
         stop: Arc::clone(&stop),
     };
-    let thread = std::thread::spawn(move || poll.run(Burst::new(), &Pulse::default()));
+    let thread = std::thread::spawn(move || poll.run(&Pulse::default()));
     Bench { sender, waker, events, commands, counters, stop, schema, thread }
 }
 

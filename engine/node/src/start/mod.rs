@@ -19,7 +19,7 @@ use bloomrf_engine::store::{Store, StoreConfig};
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::arena::Arena;
 use bloomrf_kernels::params::Budget;
-use bloomrf_netio::{Burst, Link, Waker};
+use bloomrf_netio::{Link, Waker};
 use tokio::sync::{mpsc, watch};
 
 use crate::control::{ControlLoop, FROM_SCC_MAX, QueuePort, SealLoop, SealerLink, TO_SCC_MAX};
@@ -234,10 +234,9 @@ impl Threads {
                 if let Some(keys) = keys {
                     queue.require_keys(keys);
                 }
-                let burst = Burst::new();
                 let _ = ready.send(Ok(()));
                 PollLoop { link, queue, allow, commands, events, sealer, counters, clock, stop }
-                    .run(burst, pulse);
+                    .run(pulse);
             })?;
         }
         drop(ready);

@@ -17,7 +17,7 @@ struct GatedLink {
 }
 
 impl Link for GatedLink {
-    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError> {
+    fn rx_burst<'a>(&'a mut self, burst: &mut Burst<'a>) -> Result<(), LinkError> {
         drop(self.gate.lock());
         self.link.rx_burst(burst)
     }

@@ -26,8 +26,7 @@ pub use sender::{SenderStats, UdpSender};
 
 use super::waker::WakeSource;
 use super::{Link, LinkError, LinkStats, Waker};
-use crate::Burst;
-use crate::burst::BURST_MAX;
+use crate::burst::{BUFFER_BYTES, Burst, Received};
 
 /// Most queues of one port.
 pub const QUEUES_MAX: usize = 64;
@@ -60,6 +59,8 @@ pub struct UdpLink {
     buffer_wanted: usize,
     buffer_granted: usize,
     keeps_sources: bool,
+    /// A buffer for each datagram of a burst.
+    memory: Box<[u8]>,
     stats: LinkStats,
 }
 
@@ -90,26 +91,25 @@ impl UdpLink {
 }
 
 impl Link for UdpLink {
-    fn rx_burst(&mut self, burst: &mut Burst) -> Result<(), LinkError> {
-        burst.clear();
+    fn rx_burst<'a>(&'a mut self, burst: &mut Burst<'a>) -> Result<(), LinkError> {
         // Bounded by calls, not by datagrams delivered: oversize ones must not hold the core.
-        for _ in 0..BURST_MAX {
-            let Some(buffer) = burst.next_buffer() else { break };
-            let room = buffer.len();
+        for buffer in self.memory.chunks_exact_mut(BUFFER_BYTES) {
             let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
             let received = match self.keeps_sources {
-                false => rustix::net::recv(&self.socket, buffer, flags).map(|(_, n)| (n, 0)),
-                true => rustix::net::recvfrom(&self.socket, buffer, flags)
+                false => rustix::net::recv(&self.socket, &mut *buffer, flags).map(|(_, n)| (n, 0)),
+                true => rustix::net::recvfrom(&self.socket, &mut *buffer, flags)
                     .map(|(_, n, source)| (n, source.map_or(0, address_bits))),
             };
             match received {
-                // With TRUNC the number is the datagram's own length.
-                Ok((length, _)) if length > room => self.stats.oversize += 1,
-                Ok((length, source)) => {
-                    burst.commit_from(length, source);
-                    self.stats.received += 1;
-                    self.stats.bytes += length as u64;
-                }
+                Ok((length, source)) => match buffer.get(..length) {
+                    Some(bytes) => {
+                        burst.push(Received::payload(bytes, source));
+                        self.stats.received += 1;
+                        self.stats.bytes += length as u64;
+                    }
+                    // With TRUNC the number is the datagram's own length.
+                    None => self.stats.oversize += 1,
+                },
                 Err(Errno::AGAIN) => break,
                 // Interrupted, or an ICMP answer to something sent from this port: not ours.
                 Err(Errno::INTR | Errno::CONNREFUSED) => {}

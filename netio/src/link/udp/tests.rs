@@ -12,12 +12,13 @@ fn config(listen: &str, queues: usize) -> UdpConfig {
 
 /// Everything that arrives on `links` until `count` datagrams have, or a while has passed.
 fn receive(links: &mut [UdpLink], count: usize) -> Vec<(usize, Vec<u8>)> {
-    let (mut burst, mut seen, begin) = (Burst::new(), Vec::new(), Instant::now());
+    let (mut seen, begin) = (Vec::new(), Instant::now());
     while seen.len() < count && begin.elapsed() < 10 * SECOND {
         for (queue, link) in links.iter_mut().enumerate() {
             link.wait(Duration::from_millis(2)).unwrap();
+            let mut burst = Burst::new();
             link.rx_burst(&mut burst).unwrap();
-            seen.extend(burst.iter().map(|d| (queue, d.to_vec())));
+            seen.extend(burst.iter().map(|r| (queue, r.bytes.to_vec())));
         }
     }
     seen
@@ -117,11 +118,12 @@ fn each_multicast_datagram_reaches_exactly_one_queue() {
 
 /// What else is there: copies, where there should be none.
 fn receive_more(links: &mut [UdpLink]) -> Vec<Vec<u8>> {
-    let (mut burst, mut seen) = (Burst::new(), Vec::new());
+    let mut seen = Vec::new();
     for link in links {
         link.wait(Duration::from_millis(20)).unwrap();
+        let mut burst = Burst::new();
         link.rx_burst(&mut burst).unwrap();
-        seen.extend(burst.iter().map(<[u8]>::to_vec));
+        seen.extend(burst.iter().map(|r| r.bytes.to_vec()));
     }
     seen
 }
@@ -213,15 +215,14 @@ fn sources_are_told_once_they_are_asked_for() {
     let mut link = UdpLink::open(&config).unwrap().remove(0);
     let senders =
         ["127.0.0.1", "127.9.8.7"].map(|address| std::net::UdpSocket::bind((address, 0)).unwrap());
-    let mut burst = Burst::new();
-    let mut received = |link: &mut UdpLink| {
+    let received = |link: &mut UdpLink| {
         senders.iter().for_each(|s| _ = s.send_to(b"x", link.local_addr()).unwrap());
         link.wait(Duration::from_secs(10)).unwrap();
         let mut sources = Vec::new();
         while sources.len() < 2 {
+            let mut burst = Burst::new();
             link.rx_burst(&mut burst).unwrap();
-            assert_eq!(burst.sources().len(), burst.len());
-            sources.extend_from_slice(burst.sources());
+            sources.extend(burst.iter().map(|r| r.source));
         }
         sources
     };

@@ -173,32 +173,34 @@ fn receive(
     let started = Instant::now();
     let idle_ns = config.idle.as_nanos() as u64;
     let (gauge, mut dropped_by_system, mut look_ns) = (link.drop_gauge(), 0, 0);
-    let mut burst = Burst::new();
     let mut ended = Vec::new();
     while !shared.stop.load(Ordering::Relaxed) {
+        let mut burst = Burst::new();
         if let Err(error) = link.rx_burst(&mut burst) {
             tracing::warn!(%error, "storage node");
             std::thread::sleep(TICK);
             continue;
         }
         let now_ns = started.elapsed().as_nanos() as u64;
-        for datagram in burst.iter() {
-            let new = assembler.on_datagram(datagram, now_ns, &mut ended);
+        for received in burst.iter() {
+            let new = assembler.on_datagram(received.bytes, now_ns, &mut ended);
             if let Some(frame) = new {
-                ledger.kept().keep(&frame, datagram);
+                ledger.kept().keep(&frame, received.bytes);
             }
         }
-        if burst.is_empty() {
+        let is_idle = burst.is_empty();
+        drop(burst);
+        if is_idle {
             assembler.on_tick(now_ns, idle_ns, &mut ended);
         }
         // A sender that waits for us leaves the socket empty: soon enough to look then.
-        if burst.is_empty() && now_ns >= look_ns {
+        if is_idle && now_ns >= look_ns {
             let told = gauge.as_ref().and_then(DropGauge::read);
             dropped_by_system = told.unwrap_or(dropped_by_system);
             look_ns = now_ns + TICK.as_nanos() as u64;
         }
         let LinkStats { dropped, oversize, .. } = link.stats();
-        let dropped = dropped_by_system + dropped + oversize;
+        let dropped = dropped_by_system + dropped.sum() + oversize;
         {
             let mut stats = shared.stats.lock().unwrap_or_else(PoisonError::into_inner);
             stats.assemble = assembler.stats();
@@ -210,7 +212,7 @@ fn receive(
                 return;
             }
         }
-        if burst.is_empty() && link.wait(TICK).is_err() {
+        if is_idle && link.wait(TICK).is_err() {
             std::thread::sleep(TICK);
         }
     }

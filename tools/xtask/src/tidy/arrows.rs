@@ -6,7 +6,8 @@ use cargo_metadata::{DependencyKind, Metadata};
 const ARROWS: &[(&str, &[&str])] = &[
     ("bloomrf-kernels", &[]),
     ("bloomrf-engine", &["bloomrf-kernels"]),
-    ("bloomrf-netio", &[]),
+    ("bloomrf-dpdk", &[]),
+    ("bloomrf-netio", &["bloomrf-dpdk"]),
     ("bloomrf-node", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-netio"]),
     ("bloomrf-oracle", &[]),
     ("bloomrf-refcluster", &["bloomrf-engine", "bloomrf-netio", "bloomrf-oracle"]),
@@ -24,8 +25,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "bloomrf-bench",
         &[
+            "bloomrf-dpdk",
             "bloomrf-engine",
             "bloomrf-kernels",
+            "bloomrf-lab",
             "bloomrf-netio",
             "bloomrf-node",
             "bloomrf-refcluster",
@@ -33,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("bloomrf-report", &[]),
+    ("bloomrf-lab", &[]),
     ("bloomrf-sim", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-oracle", "bloomrf-report"]),
     ("bloomrf-crash", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-node", "bloomrf-report"]),
     (
@@ -46,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bloomrf-report",
         ],
     ),
-    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-report"]),
+    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-netio", "bloomrf-report"]),
     ("bloomrf-models", &[]),
     ("xtask", &[]),
 ];
@@ -54,8 +58,10 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// What tests may import besides: the oracle everywhere, and the node where a cluster is tested.
 const TEST_ARROWS: &[(&str, &[&str])] = &[
     ("bloomrf-engine", &["bloomrf-oracle"]),
-    ("bloomrf-node", &["bloomrf-oracle"]),
-    ("bloomrf-refcluster", &["bloomrf-node"]),
+    ("bloomrf-netio", &["bloomrf-lab"]),
+    ("bloomrf-node", &["bloomrf-lab", "bloomrf-oracle"]),
+    ("bloomrf-refcluster", &["bloomrf-lab", "bloomrf-node"]),
+    ("bloomrf", &["bloomrf-lab"]),
 ];
 
 pub(super) fn check(metadata: &Metadata) -> Vec<String> {

@@ -1,0 +1,77 @@
+//! Opening the port that a configuration names: all its queues, and what else it offers.
+//!
+//! Hot path: not on it; runs once at start.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::udp::{DropGauge, UdpConfig, UdpLink};
+use super::{FrameSender, Link, LinkError, LinkKind, LinkSpec};
+
+/// What a port is opened with. Links take what concerns them.
+#[derive(Clone, Debug)]
+pub struct PortOptions {
+    /// Receive queues, one per poll loop.
+    pub queues: usize,
+    /// Of sockets: address and port; port 0 picks a free one.
+    pub listen: SocketAddr,
+    /// Of sockets: multicast groups to join.
+    pub groups: Vec<IpAddr>,
+    /// Of sockets: wanted receive buffer, bytes.
+    pub receive_buffer: usize,
+    /// Of sockets: how long a receive may poll the device, microseconds; 0: not at all.
+    pub busy_poll_us: u32,
+    /// Of raw ports: whether a sender is wanted, too.
+    pub sends: bool,
+}
+
+/// An open port.
+pub struct Port {
+    /// One link per queue.
+    pub links: Vec<Box<dyn Link>>,
+    /// Raw ports, where asked for: for the thread that answers.
+    pub sender: Option<Box<dyn FrameSender>>,
+    /// Of sockets: readers of the kernel's drop counts, for another thread.
+    pub gauges: Vec<DropGauge>,
+    /// Address really bound; of raw ports what was asked for.
+    pub local: SocketAddr,
+    /// Warnings for the log: what was granted less than asked for, and what to do.
+    pub warnings: Vec<String>,
+}
+
+/// Opens the port.
+///
+/// # Errors
+/// It is missing, down, held by somebody else, or has too few queues: with what to do.
+pub fn open(spec: &LinkSpec, options: &PortOptions) -> Result<Port, LinkError> {
+    match spec.kind {
+        LinkKind::Udp => open_udp(options),
+        LinkKind::AfPacket | LinkKind::Dpdk | LinkKind::Pcap => {
+            Err(LinkError::NotBuilt { kind: spec.kind.name() })
+        }
+    }
+}
+
+fn open_udp(options: &PortOptions) -> Result<Port, LinkError> {
+    let links = UdpLink::open(&UdpConfig {
+        listen: options.listen,
+        groups: options.groups.clone(),
+        receive_buffer: options.receive_buffer,
+        queues: options.queues,
+    })?;
+    let warnings = links.iter().filter_map(|link| {
+        let (wanted, granted) = link.receive_buffer();
+        (granted < wanted).then(|| {
+            format!(
+                "receive_buffer = {wanted} B is wanted and the system grants {granted} B: bursts \
+                 may be lost; raise net.core.rmem_max (sysctl) or lower receive_buffer"
+            )
+        })
+    });
+    Ok(Port {
+        sender: None,
+        gauges: links.iter().filter_map(UdpLink::drop_gauge).collect(),
+        local: links.first().map_or(options.listen, UdpLink::local_addr),
+        warnings: warnings.collect(),
+        links: links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(),
+    })
+}
