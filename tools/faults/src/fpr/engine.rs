@@ -33,6 +33,8 @@ pub(super) struct ColumnShape {
     pub(super) width: u64,
     /// Kept as the keys themselves: no false positive at all.
     pub(super) exact: bool,
+    /// Different keys of a batch; 0: as chance has it.
+    pub(super) distinct: usize,
 }
 
 /// The batches, and how their filters are seeded.
@@ -46,9 +48,10 @@ struct Column {
 
 impl Shape for ColumnShape {
     fn name(&self) -> String {
-        let ColumnShape { kind, levels, keys, width, exact } = self;
+        let ColumnShape { kind, levels, keys, width, exact, distinct } = self;
         let exact = if *exact { ", exact" } else { "" };
-        format!("column {kind}, levels {levels}, {keys} records, width {width}{exact}")
+        let few = if *distinct > 0 { format!(" of {distinct} keys") } else { String::new() };
+        format!("column {kind}, levels {levels}, {keys} records{few}, width {width}{exact}")
     }
 
     fn measure(&self, negatives: u64, seed: u64) -> Result<Rate, String> {
@@ -91,10 +94,14 @@ impl ColumnShape {
         let mut keys = Vec::new();
         for batch in 1..=BATCHES as BatchId {
             let (mut rows, mut own) = (Vec::new(), Vec::new());
-            for _ in 0..self.keys {
+            for record in 0..self.keys {
                 match bits_of(kind) {
                     Some(bits) => {
-                        let key = draw(kind, bits, chance);
+                        let key = match self.distinct {
+                            0 => draw(kind, bits, chance),
+                            few if record < few => draw(kind, bits, chance),
+                            few => own[record % few],
+                        };
                         rows.extend(cell(kind, key));
                         own.push(key);
                     }

@@ -78,8 +78,22 @@ fn quick() -> Vec<Box<dyn Shape>> {
     vec![
         Box::new(Layered { bits: 32, keys: 65_536, bits_per_key: 12, width: 16, fold: 3 }),
         Box::new(Blocked { keys: 65_536, bits_per_key: 8, fold: 2 }),
-        Box::new(ColumnShape { kind: "u64", levels: 4, keys: 12_000, width: 1_024, exact: false }),
-        Box::new(ColumnShape { kind: "u32", levels: 4, keys: 200, width: 1_024, exact: true }),
+        Box::new(ColumnShape {
+            kind: "u64",
+            levels: 4,
+            keys: 12_000,
+            width: 1_024,
+            exact: false,
+            distinct: 0,
+        }),
+        Box::new(ColumnShape {
+            kind: "u32",
+            levels: 4,
+            keys: 200,
+            width: 1_024,
+            exact: true,
+            distinct: 0,
+        }),
     ]
 }
 
@@ -106,14 +120,22 @@ fn grid() -> Vec<Box<dyn Shape>> {
     // The narrow domains hold few keys, or every answer would be yes.
     for (kind, keys) in [("u8", 40), ("u16", 2_000), ("i16", 200)] {
         for width in [1, 16] {
-            shapes.push(Box::new(ColumnShape { kind, levels: 4, keys, width, exact: true }));
+            shapes.push(Box::new(ColumnShape {
+                kind,
+                levels: 4,
+                keys,
+                width,
+                exact: true,
+                distinct: 0,
+            }));
         }
     }
     for kind in ["u64", "mac", "timestamp(ns)", "ipv4", "f32"] {
         for width in [1, 16, 1_024, 1 << 20] {
             // Floats have no width in keys, and 32 bits hold few keys that are so far apart.
             if width == 1 || (kind != "f32" && (width < 1 << 20 || kind != "ipv4")) {
-                let shape = ColumnShape { kind, levels: 4, keys: 12_000, width, exact: false };
+                let shape =
+                    ColumnShape { kind, levels: 4, keys: 12_000, width, exact: false, distinct: 0 };
                 shapes.push(Box::new(shape));
             }
         }
@@ -123,8 +145,16 @@ fn grid() -> Vec<Box<dyn Shape>> {
             keys: 12_000,
             width: 1,
             exact: false,
+            distinct: 0,
         }));
-        shapes.push(Box::new(ColumnShape { kind, levels: 4, keys: 6, width: 1, exact: true }));
+        shapes.push(Box::new(ColumnShape {
+            kind,
+            levels: 4,
+            keys: 600,
+            width: 1,
+            exact: true,
+            distinct: 6,
+        }));
     }
     for kind in ["ipv6", "uuid", "bytes(24)"] {
         shapes.push(Box::new(ColumnShape {
@@ -133,6 +163,7 @@ fn grid() -> Vec<Box<dyn Shape>> {
             keys: 12_000,
             width: 1,
             exact: false,
+            distinct: 0,
         }));
     }
     shapes
