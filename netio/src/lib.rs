@@ -3,6 +3,7 @@
 
 pub mod burst;
 pub mod capture;
+pub mod frame;
 pub mod link;
 pub mod parse;
 

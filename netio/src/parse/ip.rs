@@ -10,13 +10,13 @@ use etherparse::{
 use super::{Headers, Trouble, transport};
 
 /// Most extension headers of one packet; more is taken for malice.
-const EXTENSIONS_MAX: usize = 16;
+pub(super) const EXTENSIONS_MAX: usize = 16;
 
-const HOP_BY_HOP: u8 = 0;
-const ROUTING: u8 = 43;
-const FRAGMENT: u8 = 44;
-const AUTHENTICATION: u8 = 51;
-const DESTINATION: u8 = 60;
+pub(super) const HOP_BY_HOP: u8 = 0;
+pub(super) const ROUTING: u8 = 43;
+pub(super) const FRAGMENT: u8 = 44;
+pub(super) const AUTHENTICATION: u8 = 51;
+pub(super) const DESTINATION: u8 = 60;
 const MOBILITY: u8 = 135;
 const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;

@@ -7,14 +7,18 @@ use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 use super::{Headers, Trouble, be16, ip};
 
 /// Most VLAN and VN tags of one frame.
-const TAGS_MAX: usize = 8;
+pub(super) const TAGS_MAX: usize = 8;
 
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
+pub(super) const IPV4: u16 = 0x0800;
+pub(super) const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
 const VN_TAG: u16 = 0x8926;
 /// Smaller values of the field are the length of an 802.3 frame.
-const ETHERTYPE_MIN: u16 = 0x0600;
+pub(super) const ETHERTYPE_MIN: u16 = 0x0600;
+
+/// Hardware types of cooked capture whose protocol field is no EtherType: frame relay, GRE,
+/// 802.11 (3), netlink.
+pub(super) const HARDWARE_OTHER: [u16; 6] = [770, 778, 801, 802, 803, 824];
 
 const PPP_IPV4: u16 = 0x0021;
 const PPP_IPV6: u16 = 0x0057;
@@ -130,8 +134,7 @@ fn cooked_payload(
 ) -> Result<(), Trouble> {
     let rest = rest.ok_or(Trouble::LinkHeader)?;
     match hardware {
-        // Frame relay, GRE, 802.11 (3), netlink: the protocol field is no EtherType.
-        770 | 778 | 801..=803 | 824 => Err(Trouble::NotIp),
+        _ if HARDWARE_OTHER.contains(&hardware) => Err(Trouble::NotIp),
         // Small numbers here are Linux's own: 1 for 802.3 without 802.2, 4 for 802.2.
         _ if protocol == 4 => snap(rest, headers),
         _ if protocol < ETHERTYPE_MIN => Err(Trouble::NotIp),

@@ -6,9 +6,13 @@
 //! A length that a header states is believed only where it is *shorter* than what was captured
 //! (padding is no payload); a field is read only when all of its bytes are there.
 
+pub(crate) mod checksum;
 mod ip;
 mod link;
 mod transport;
+mod udp;
+
+pub use udp::{Checksums, FrameRefusal, UdpDatagram, udp};
 
 /// What could be read of a packet's headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +91,9 @@ pub fn headers(link_type: u32, bytes: &[u8]) -> (Headers, Option<Trouble>) {
     let trouble = link::read(link_type, bytes, &mut headers).err();
     (headers, trouble)
 }
+
+/// Its number among IP protocols.
+pub(crate) const UDP: u8 = 17;
 
 /// The network-order number at `offset`.
 fn be16(bytes: &[u8], offset: usize) -> Option<u16> {

@@ -4,10 +4,9 @@
 
 use etherparse::{TcpHeaderSlice, UdpHeaderSlice};
 
-use super::{Headers, Trouble, be16};
+use super::{Headers, Trouble, UDP, be16};
 
 const TCP: u8 = 6;
-const UDP: u8 = 17;
 const DCCP: u8 = 33;
 const SCTP: u8 = 132;
 const UDP_LITE: u8 = 136;
