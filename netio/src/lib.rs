@@ -6,6 +6,7 @@ pub mod capture;
 pub mod frame;
 pub mod link;
 pub mod parse;
+pub mod rss;
 
 #[cfg(test)]
 mod seeded;
