@@ -22,6 +22,8 @@ pub struct PortOptions {
     pub busy_poll_us: u32,
     /// Of raw ports: whether a sender is wanted, too.
     pub sends: bool,
+    /// Of DPDK: further arguments of its EAL.
+    pub dpdk_args: Vec<String>,
 }
 
 /// An open port.

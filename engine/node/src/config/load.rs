@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{FOREIGN, KEYS, Key, NEED_DMS};
+use super::keys::{FOREIGN, Key, NEED_DMS, keys};
 use super::value::nearest;
 use super::{Config, ConfigError, Sandbox};
 
@@ -88,8 +88,8 @@ impl Config {
     }
 }
 
-struct Draft {
-    config: Config,
+pub(super) struct Draft {
+    pub(super) config: Config,
     origins: BTreeMap<&'static str, (Origin, String)>,
 }
 
@@ -105,8 +105,8 @@ impl Draft {
             let line = line_of(text, name.span().start);
             let origin = Origin::File { path: path.to_owned(), line };
             let name = name.into_inner();
-            let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-                let hint = hint(nearest(&name, KEYS.iter().map(|key| key.name)));
+            let Some(key) = keys().find(|key| key.name == name) else {
+                let hint = hint(nearest(&name, keys().map(|key| key.name)));
                 let (key, origin) = (name.into_owned(), origin.to_string());
                 return Err(ConfigError::Unknown { key, origin, hint });
             };
@@ -127,7 +127,7 @@ impl Draft {
     ) -> Result<Vec<String>, ConfigError> {
         let mut notes = Vec::new();
         for (name, value) in env {
-            if let Some(key) = KEYS.iter().find(|key| key.env == name) {
+            if let Some(key) = keys().find(|key| key.env == name) {
                 self.apply(key, value, Origin::Environment(key.env), Path::new(""))?;
             } else if let Some(&variable) = NEED_DMS.iter().find(|&&n| n == name) {
                 if !value.is_empty() {
@@ -136,7 +136,7 @@ impl Draft {
             } else if let Some(foreign) = FOREIGN.iter().find(|f| f.env == name) {
                 notes.push(format!("{name}: {}", foreign.note));
             } else if name.starts_with("BLOOMRF_") || name.starts_with("FERMIHDI_BLOOMRF_") {
-                let hint = hint(nearest(&name, KEYS.iter().map(|key| key.env)));
+                let hint = hint(nearest(&name, keys().map(|key| key.env)));
                 let origin = "environment".to_owned();
                 return Err(ConfigError::Unknown { key: name, origin, hint });
             }
@@ -159,44 +159,10 @@ impl Draft {
         Ok(())
     }
 
-    /// Checks settings against each other, once all of them are known.
-    fn check_whole(&self) -> Result<(), ConfigError> {
-        let config = &self.config;
-        for name in config.columns.iter().flatten() {
-            if config.schema.ordinal(name).is_none() {
-                let names: Vec<&str> = config.schema.columns().iter().map(|c| c.name()).collect();
-                let near = hint(nearest(name, names.iter().copied()));
-                let (schema, names) = (config.schema.name(), names.join(", "));
-                return Err(self.refuse(
-                    "columns",
-                    format!("schema {schema} has no column {name}{near} (it has {names})"),
-                ));
-            }
-        }
-        if let Some(group) = config.groups.iter().find(|g| g.is_ipv4() != config.listen.is_ipv4()) {
-            let listen = config.listen;
-            return Err(self.refuse(
-                "groups",
-                format!("{group} is of another address family than listen = {listen}"),
-            ));
-        }
-        let lookup = config.lookup_port.unwrap_or(0);
-        if lookup != 0 && lookup == config.production_port {
-            let expected = "expected another port than production_port".to_owned();
-            return Err(self.refuse("lookup_port", expected));
-        }
-        let lookup = config.lookup_port_wanted();
-        if lookup != 0 && lookup == config.observability_port {
-            let expected = format!("expected another port than the lookup port, {lookup}");
-            return Err(self.refuse("observability_port", expected));
-        }
-        Ok(())
-    }
-
-    fn refuse(&self, key: &'static str, expected: String) -> ConfigError {
+    pub(super) fn refuse(&self, key: &'static str, expected: String) -> ConfigError {
         let unset = (Origin::Default, String::new());
         let (origin, value) = self.origins.get(key).unwrap_or(&unset);
-        let value = match (origin, KEYS.iter().find(|k| k.name == key)) {
+        let value = match (origin, keys().find(|k| k.name == key)) {
             (Origin::Default, Some(key)) => (key.show)(&self.config),
             _ => value.clone(),
         };
@@ -212,7 +178,7 @@ impl Draft {
             limit: key.limit,
             origin: self.origins.get(key.name).map_or(Origin::Default, |(o, _)| o.clone()),
         };
-        let settings = KEYS.iter().map(setting).collect();
+        let settings = keys().map(setting).collect();
         (self.config, Provenance { settings, notes })
     }
 }
@@ -252,7 +218,7 @@ pub(super) fn read_text(path: &Path, bytes_max: usize) -> io::Result<String> {
 /// Longest configuration file, bytes.
 const CONFIG_TEXT_BYTES_MAX: usize = 1 << 20;
 
-fn hint(near: Option<&str>) -> String {
+pub(super) fn hint(near: Option<&str>) -> String {
     match near {
         Some(name) => format!("; did you mean {name}?"),
         None => "; `bloomrf node check-config --json` lists all, with their variables".to_owned(),

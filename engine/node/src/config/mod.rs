@@ -7,9 +7,11 @@
 mod check;
 mod error;
 mod keys;
+mod link;
 mod load;
 mod read;
 mod value;
+mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ use crate::networks::Networks;
 
 pub use check::check_config;
 pub use error::ConfigError;
+pub use link::{Checksums, Idle, LinkConfig, LinkUse, PortAddress};
 pub use load::{Origin, Provenance, Setting};
 
 /// Usual port of the ingest broadcast, UDP.
@@ -103,8 +106,8 @@ pub struct Config {
     pub schema_source: String,
     /// Chain hash expected of the cluster; another one that the SCC elects is warned about.
     pub chain_hash: HashAlgorithm,
-    /// Ingest link: `udp` (the only one so far).
-    pub link: String,
+    /// How frames come in, and what becomes of them.
+    pub link: LinkConfig,
     /// Multicast groups to join.
     pub groups: Vec<IpAddr>,
     /// Cores to pin the ingest queues to, one queue each; empty: one queue, not pinned.
@@ -169,7 +172,7 @@ impl Default for Config {
             schema: Schema::packet(),
             schema_source: "packet".to_owned(),
             chain_hash: HashAlgorithm::Xxh3,
-            link: "udp".to_owned(),
+            link: LinkConfig::default(),
             groups: Vec::new(),
             cores: Vec::new(),
             queues: 1,

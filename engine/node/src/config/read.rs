@@ -1,5 +1,7 @@
 //! Reads and shows the values of the settings that are more than a number.
 
+pub(super) mod link;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -124,13 +126,6 @@ pub(super) fn node_name(text: &str) -> Result<String, Expected> {
         Ok(text.to_owned())
     } else {
         Err(format!("expected 1 to {NAME_BYTES_MAX} bytes without control characters"))
-    }
-}
-
-pub(super) fn link(text: &str) -> Result<String, Expected> {
-    match text.trim() {
-        "udp" => Ok("udp".to_owned()),
-        _ => Err("expected udp, the only link of this version".to_owned()),
     }
 }
 

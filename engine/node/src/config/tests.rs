@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::keys::{FOREIGN, KEYS};
+use super::keys::{FOREIGN, keys};
 use super::*;
 
 fn pairs(env: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
@@ -134,7 +134,16 @@ fn every_bound_is_checked_at_its_edges() {
         ),
         ("FERMIHDI_NODE_NAME", &["n", "node 1"], &["", "a\nb"]),
         ("BLOOMRF_CHAIN_HASH", &["xxh3", "blake3", "SHA-256"], &["md5", ""]),
-        ("BLOOMRF_LINK", &["udp"], &["dpdk", ""]),
+        ("BLOOMRF_LINK", &["udp", "af_packet:eth1", "pcap:/x,loop"], &["dpdk", "", "udp:1"]),
+        ("BLOOMRF_LINK_USE", &["ingest"], &["index", "", "tap"]),
+        ("BLOOMRF_IDLE", &["sleep", "pause", "busy"], &["spin", ""]),
+        ("BLOOMRF_CHECKSUMS", &["verify", "trust"], &["off", ""]),
+        ("BLOOMRF_PORT_ADDRESSES", &[""], &["10.0.0.5", "10.0.0.5/33", "::/64", "224.0.0.1/4"]),
+        ("BLOOMRF_PORT_GATEWAY", &["none"], &["", "10.0.0.1,10.0.0.2", "10.0.0.1", "host"]),
+        ("BLOOMRF_BUSY_POLL_US", &["0", "1000"], &["-1", "1001"]),
+        ("BLOOMRF_TAP_BATCH_RECORDS", &["1", "67108864"], &["0", "67108865"]),
+        ("BLOOMRF_TAP_BATCH_MS", &["10", "3600000"], &["9", "3600001"]),
+        ("BLOOMRF_DPDK_ARGS", &["", " "], &["-v", "a\nb"]),
         ("BLOOMRF_GROUPS", &["", "239.1.2.3", "239.1.2.3,224.0.0.9"], &["10.0.0.1", "ff02::1"]),
         ("BLOOMRF_CORES", &["", "0", "3,1"], &["1,1", "x", "1024", "1,"]),
         ("BLOOMRF_QUEUES", &["1", "64"], &["0", "65"]),
@@ -146,14 +155,14 @@ fn every_bound_is_checked_at_its_edges() {
         ("BLOOMRF_REPAIR_MS", &["0", "600000"], &["-1", "600001"]),
         ("BLOOMRF_SCHEMA", &["packet"], &["", "/no/such/schema.toml"]),
     ];
-    assert_eq!(cases.len(), KEYS.len(), "every key has its row");
+    assert_eq!(cases.len(), keys().count(), "every key has its row");
     for &(env, good, bad) in cases {
         for value in good {
             let loaded = from_env(&[(env, value)]);
             loaded.unwrap_or_else(|e| panic!("{env}={value:?}: {e}"));
         }
         for value in bad {
-            let key = KEYS.iter().find(|key| key.env == env).unwrap().name;
+            let key = keys().find(|key| key.env == env).unwrap().name;
             let text = error_of(from_env(&[(env, value)]));
             assert!(text.contains(key) && text.contains(env), "{env}={value:?}: {text}");
             assert!(text.contains(&format!("{value:?}")), "{env}={value:?}: {text}");
@@ -177,6 +186,52 @@ fn two_settings_that_want_one_port_are_refused() {
     ] {
         assert!(error_of(from_env(&env)).contains("another port"));
     }
+}
+
+#[test]
+fn a_setting_that_the_link_makes_pointless_is_refused_with_both_named() {
+    let raw = ("BLOOMRF_LINK", "af_packet:eth1");
+    let tap = ("BLOOMRF_LINK_USE", "tap");
+    let own = ("BLOOMRF_PORT_ADDRESSES", "10.0.0.5/24,fd00::5/64");
+    let gateway = |ip| ("BLOOMRF_PORT_GATEWAY", ip);
+    type Case<'a> = (&'a [(&'a str, &'a str)], [&'a str; 2]);
+    let cases: &[Case<'_>] = &[
+        (&[raw, ("BLOOMRF_GROUPS", "239.1.2.3")], ["groups", "af_packet:eth1"]),
+        (&[raw, ("BLOOMRF_BUSY_POLL_US", "50")], ["busy_poll_us", "af_packet:eth1"]),
+        (&[raw, ("FERMIHDI_PRODUCTION_PORT", "0")], ["production_port", "af_packet:eth1"]),
+        (&[own], ["port_addresses", "link = \"udp\""]),
+        (&[own, ("BLOOMRF_LINK", "pcap:x")], ["port_addresses", "link = \"pcap:x\""]),
+        (&[raw, gateway("10.0.0.1")], ["port_gateway", "port_addresses"]),
+        (&[raw, own, gateway("10.0.1.1")], ["port_gateway", "port_addresses"]),
+        (&[raw, ("BLOOMRF_DPDK_ARGS", "-v")], ["dpdk_args", "af_packet:eth1"]),
+        (&[tap], ["link_use", "link = \"udp\""]),
+        (&[raw, tap, ("BLOOMRF_SCC", "10.0.0.1:6990")], ["scc", "link_use"]),
+        (&[raw, tap, ("BLOOMRF_INGEST_KEYS", "/x")], ["ingest_keys", "link_use"]),
+        (&[raw, tap, ("BLOOMRF_INGEST_ALLOW", "::1")], ["ingest_allow", "link_use"]),
+    ];
+    for (env, parts) in cases {
+        let text = error_of(from_env(env));
+        assert!(parts.iter().all(|part| text.contains(part)), "{env:?}: {text}");
+    }
+    let whole = [raw, own, gateway("10.0.0.1,fd00::1"), ("BLOOMRF_CHECKSUMS", "trust")];
+    assert_eq!(from_env(&whole).unwrap().0.link.addresses.len(), 2);
+    from_env(&[raw, tap, ("FERMIHDI_PRODUCTION_PORT", "0")]).unwrap();
+}
+
+#[test]
+fn a_tap_of_another_schema_is_refused_and_a_capture_lies_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = Config::default().schema.to_json().to_string();
+    std::fs::write(folder.path().join("flows.json"), schema).unwrap();
+    let path = folder.path().join("node.toml");
+    let text = "link = \"pcap:day.pcap,loop\"\nlink_use = \"tap\"\n";
+    std::fs::write(&path, text).unwrap();
+    let spec = Config::load(Some(&path), pairs(&[])).unwrap().0.link.spec;
+    let capture = folder.path().join("day.pcap,loop");
+    assert_eq!(spec.to_string(), format!("pcap:{}", capture.display()));
+    std::fs::write(&path, format!("{text}schema = \"flows.json\"\n")).unwrap();
+    let text = error_of(Config::load(Some(&path), pairs(&[])));
+    assert!(text.contains("schema =") && text.contains("link_use"), "{text}");
 }
 
 #[test]
@@ -257,7 +312,7 @@ fn check_config_shows_every_key_with_its_origin() {
     let text = check_config(None, env.clone(), false).unwrap();
     let json: serde_json::Value =
         serde_json::from_str(&check_config(None, env, true).unwrap()).unwrap();
-    for (i, key) in KEYS.iter().enumerate() {
+    for (i, key) in keys().enumerate() {
         let line = text.lines().find(|line| line.split(' ').next() == Some(key.name)).unwrap();
         assert!(line.contains("# "), "{line}");
         assert_eq!(json["settings"][i]["key"], key.name);
@@ -302,7 +357,7 @@ fn the_deployed_file_lists_every_key_with_default_unit_and_limit() {
             continue;
         };
         let name = setting.split(" = ").next().unwrap().to_owned();
-        let key = KEYS.iter().find(|key| key.name == name);
+        let key = keys().find(|key| key.name == name);
         let key = key.unwrap_or_else(|| panic!("deploy/node.toml lists {name}, no such key"));
         for part in [key.env, key.unit, key.limit] {
             let prose = about.replace("\n# ", " ");
@@ -312,7 +367,7 @@ fn the_deployed_file_lists_every_key_with_default_unit_and_limit() {
         live = live + setting + "\n";
         listed.push(name);
     }
-    let all: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let all: Vec<&str> = keys().map(|key| key.name).collect();
     assert_eq!(listed, all, "deploy/node.toml lists every key once, in order");
     let (_, uncommented) = from_text(&live, &[]).unwrap();
     for (setting, default) in uncommented.settings.iter().zip(&defaults.settings) {

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use bloomrf_netio::LinkError;
+use bloomrf_netio::link::LinkKind;
+use bloomrf_netio::{LinkError, LinkSpec};
 
 use crate::ConfigError;
 
@@ -46,8 +47,13 @@ pub enum StartError {
         source: io::Error,
     },
     /// The ingest link could not be set up for another reason.
-    #[error("ingest link: {0} (settings listen, groups and production_port)")]
-    Link(LinkError),
+    #[error("link = \"{spec}\": {error} (settings {})", link_keys(spec))]
+    Link {
+        /// As configured.
+        spec: LinkSpec,
+        /// Its reason.
+        error: LinkError,
+    },
     /// A key file cannot be used.
     #[error("{0} (settings lookup_keys and ingest_keys)")]
     Keys(#[from] crate::keys::KeyFileError),
@@ -101,4 +107,12 @@ pub enum StartError {
         /// Why not.
         reason: String,
     },
+}
+
+/// Settings that a failure to open the link may hang on.
+fn link_keys(spec: &LinkSpec) -> &'static str {
+    match spec.kind {
+        LinkKind::Udp => "listen, groups and production_port",
+        _ => "link, queues and cores",
+    }
 }

@@ -43,9 +43,11 @@ use sockets::Sockets;
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
 pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, StartError> {
     let keys = Keys::load(&config)?;
-    let Surroundings { clock, links } = surroundings;
-    let Sockets { links, gauges, lookup_udp, lookup_tcp, http, ports } =
-        Sockets::bind(&config, links)?;
+    let Surroundings { clock, links, sender } = surroundings;
+    let Sockets { links, sender, gauges, lookup_udp, lookup_tcp, http, ports } =
+        Sockets::bind(&config, links, sender)?;
+    // Nothing answers over a raw port yet.
+    drop(sender);
     // After the sockets: who cannot bind them touches no folder that another node uses.
     let (disk, rng, seed) = persist::open_folder(&config)?;
     let metrics =

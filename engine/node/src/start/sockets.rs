@@ -3,18 +3,21 @@
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 
-use bloomrf_netio::link::udp::{DropGauge, UdpConfig, UdpLink};
-use bloomrf_netio::{Link, LinkError};
+use bloomrf_netio::link::udp::DropGauge;
+use bloomrf_netio::link::{self, LinkKind, Port, PortOptions};
+use bloomrf_netio::{FrameSender, Link, LinkError};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::StartError;
 use crate::NodePorts;
-use crate::config::Config;
+use crate::config::{Config, LinkConfig};
 use crate::respond::LookupSocket;
 
 /// All sockets, bound.
 pub(super) struct Sockets {
     pub(super) links: Vec<Box<dyn Link>>,
+    /// Of a raw port with addresses.
+    pub(super) sender: Option<Box<dyn FrameSender>>,
     pub(super) gauges: Vec<DropGauge>,
     pub(super) lookup_udp: LookupSocket,
     pub(super) lookup_tcp: TcpListener,
@@ -23,16 +26,17 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Binds; `links` are taken instead of ingest sockets where they are given.
+    /// Binds; `links` and `sender` are taken instead of a port where they are given.
     pub(super) fn bind(
         config: &Config,
         links: Option<Vec<Box<dyn Link>>>,
+        sender: Option<Box<dyn FrameSender>>,
     ) -> Result<Self, StartError> {
         let ingest = SocketAddr::new(config.listen, config.production_port);
-        let (mut links, gauges, ingest) = match links {
-            Some(links) if links.len() == config.queue_count() => (links, vec![], ingest),
+        let Port { mut links, sender, gauges, local, .. } = match links {
+            Some(links) if links.len() == config.queue_count() => port_of(links, sender, ingest),
             Some(links) => return Err(links_error(links.len(), config.queue_count())),
-            None => bind_links(config, ingest)?,
+            None => open_port(config, ingest)?,
         };
         if !config.ingest_allow.are_any() {
             links.iter_mut().try_for_each(keep_sources)?;
@@ -41,34 +45,41 @@ impl Sockets {
         let address = SocketAddr::new(config.listen, config.observability_port);
         let http = bind_tcp(address).map_err(|e| HTTP.error(address, e))?;
         let ports = NodePorts {
-            ingest,
+            ingest: local,
             lookup: lookup_udp.address(),
             http: http.local_addr().map_err(|e| HTTP.error(address, e))?,
         };
-        Ok(Sockets { links, gauges, lookup_udp, lookup_tcp, http, ports })
+        Ok(Sockets { links, sender, gauges, lookup_udp, lookup_tcp, http, ports })
     }
 }
 
-/// Links with the gauges of what the system drops before them, and where they listen.
-type Ingest = (Vec<Box<dyn Link>>, Vec<DropGauge>, SocketAddr);
-
-fn bind_links(config: &Config, listen: SocketAddr) -> Result<Ingest, StartError> {
-    let opened = UdpLink::open(&UdpConfig {
+/// Opens the port that the configuration names, and says what its queues are.
+fn open_port(config: &Config, listen: SocketAddr) -> Result<Port, StartError> {
+    let LinkConfig { spec, addresses, busy_poll_us, dpdk_args, .. } = &config.link;
+    let options = PortOptions {
+        queues: config.queue_count(),
         listen,
         groups: config.groups.clone(),
         receive_buffer: config.receive_buffer_bytes,
-        queues: config.queue_count(),
-    });
-    let links = opened.map_err(|error| match error {
-        LinkError::Setup { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+        busy_poll_us: *busy_poll_us,
+        sends: !addresses.is_empty(),
+        dpdk_args: dpdk_args.clone(),
+    };
+    let port = link::open(spec, &options).map_err(|error| match error {
+        LinkError::Setup { source, .. }
+            if spec.kind == LinkKind::Udp && source.kind() == ErrorKind::AddrInUse =>
+        {
             INGEST.error(listen, source)
         }
-        error => StartError::Link(error),
+        error => StartError::Link { spec: spec.clone(), error },
     })?;
-    links.iter().for_each(log_link);
-    let address = links.first().map_or(listen, UdpLink::local_addr);
-    let gauges = links.iter().filter_map(UdpLink::drop_gauge).collect();
-    Ok((links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(), gauges, address))
+    for link in &port.links {
+        tracing::info!(link = link.describe(), "ingest queue open");
+    }
+    for warning in &port.warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(port)
 }
 
 fn keep_sources(link: &mut Box<dyn Link>) -> Result<(), StartError> {
@@ -79,20 +90,18 @@ fn keep_sources(link: &mut Box<dyn Link>) -> Result<(), StartError> {
     Err(StartError::Setup { what: "ingest_allow", reason })
 }
 
+/// A port of links that were handed in.
+fn port_of(
+    links: Vec<Box<dyn Link>>,
+    sender: Option<Box<dyn FrameSender>>,
+    local: SocketAddr,
+) -> Port {
+    Port { links, sender, gauges: Vec::new(), local, warnings: Vec::new() }
+}
+
 fn links_error(given: usize, queues: usize) -> StartError {
     let reason = format!("{given} are given, and the configuration has {queues} queues");
     StartError::Setup { what: "links", reason }
-}
-
-fn log_link(link: &UdpLink) {
-    tracing::info!(link = link.describe(), "ingest queue bound");
-    let (wanted, granted) = link.receive_buffer();
-    if granted < wanted {
-        tracing::warn!(
-            "receive_buffer = {wanted} B is wanted and the system grants {granted} B: bursts may \
-             be lost; raise net.core.rmem_max (sysctl) or lower receive_buffer"
-        );
-    }
 }
 
 /// UDP and TCP share one number; where a free one is asked for, both must be free.

@@ -17,7 +17,8 @@ pub(super) fn run(seed: u64) -> Result<(), String> {
     let gate = Arc::new(GatedClock::new());
     let (sender, link) = mem::pair(capacity);
     let links: Vec<Box<dyn Link>> = vec![Box::new(link)];
-    let surroundings = Surroundings { clock: Some(gate.clone()), links: Some(links) };
+    let surroundings =
+        Surroundings { clock: Some(gate.clone()), links: Some(links), ..Surroundings::default() };
     let cluster = Cluster::start(
         |config| (config.batch_idle_ms, config.close_grace_ms) = (200, 50),
         surroundings,

@@ -13,7 +13,8 @@ use crate::cluster::{Cluster, exchange, wait_for};
 fn start(gate: &Arc<GatedClock>) -> Result<(Cluster, MemSender), String> {
     let (sender, link) = mem::pair(256);
     let links: Vec<Box<dyn Link>> = vec![Box::new(link)];
-    let surroundings = Surroundings { clock: Some(gate.clone()), links: Some(links) };
+    let surroundings =
+        Surroundings { clock: Some(gate.clone()), links: Some(links), ..Surroundings::default() };
     let change = |config: &mut bloomrf_node::Config| {
         (config.batch_idle_ms, config.close_grace_ms) = (500, 50);
     };

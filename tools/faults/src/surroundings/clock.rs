@@ -48,7 +48,8 @@ pub(super) fn run(report: &mut Report) {
     });
     let (sender, link) = mem::pair(4_096);
     let links: Vec<Box<dyn Link>> = vec![Box::new(link)];
-    let surroundings = Surroundings { clock: Some(clock.clone()), links: Some(links) };
+    let surroundings =
+        Surroundings { clock: Some(clock.clone()), links: Some(links), ..Surroundings::default() };
     let cluster = match Cluster::start(|_| {}, surroundings) {
         Ok(cluster) => cluster,
         Err(reason) => return case(report, "a node with a moved clock", Err(reason)),

@@ -1,14 +1,15 @@
 //! The table of all settings: TOML key, environment variable, unit, limit, how to read and show.
 
+mod ingest;
+
 use std::path::Path;
 
-use bloomrf_engine::limits::RECORDS_PER_BATCH_MAX;
 use bloomrf_kernels::Kernel;
 
 use super::Config;
 use super::read::{
-    QUEUES_MAX, address, auto, columns, cores, groups, join, link, node_name, none, optional_path,
-    pages, path, sandbox, schema, set, show_pages, show_sandbox, socket_address, user,
+    address, auto, columns, node_name, none, optional_path, pages, path, sandbox, schema, set,
+    show_pages, show_sandbox, socket_address, user,
 };
 use super::value::{self, Expected};
 use crate::networks::Networks;
@@ -50,7 +51,12 @@ pub(super) const FOREIGN: &[Foreign] = &[
 pub(super) const NEED_DMS: &[&str] = &["FERMIHDI_DMS_URL", "FERMIHDI_BOOTSTRAP_TOKEN"];
 
 /// All settings, in the order in which they are shown.
-pub(super) const KEYS: &[Key] = &[
+pub(super) fn keys() -> impl Iterator<Item = &'static Key> + Clone {
+    KEYS.iter().chain(ingest::KEYS)
+}
+
+/// All but those of ingest.
+const KEYS: &[Key] = &[
     Key {
         name: "production_port",
         env: "FERMIHDI_PRODUCTION_PORT",
@@ -290,77 +296,5 @@ pub(super) const KEYS: &[Key] = &[
         limit: "xxh3, blake3 or sha256",
         apply: |c, v, _| set(&mut c.chain_hash, value::parsed(v)),
         show: |c| c.chain_hash.to_string(),
-    },
-    Key {
-        name: "link",
-        env: "BLOOMRF_LINK",
-        unit: "name",
-        limit: "udp",
-        apply: |c, v, _| set(&mut c.link, link(v)),
-        show: |c| c.link.clone(),
-    },
-    Key {
-        name: "groups",
-        env: "BLOOMRF_GROUPS",
-        unit: "multicast addresses",
-        limit: "at most 16 multicast addresses of the family of `listen`; empty: none",
-        apply: |c, v, _| set(&mut c.groups, groups(v)),
-        show: |c| join(&c.groups),
-    },
-    Key {
-        name: "cores",
-        env: "BLOOMRF_CORES",
-        unit: "core numbers",
-        limit: "at most 64 different cores, one ingest queue each; empty: not pinned",
-        apply: |c, v, _| set(&mut c.cores, cores(v)),
-        show: |c| join(&c.cores),
-    },
-    Key {
-        name: "queues",
-        env: "BLOOMRF_QUEUES",
-        unit: "ingest queues",
-        limit: "1..=64; only where `cores` is empty",
-        apply: |c, v, _| set(&mut c.queues, value::number(v, 1..=QUEUES_MAX)),
-        show: |c| c.queues.to_string(),
-    },
-    Key {
-        name: "receive_buffer",
-        env: "BLOOMRF_RECEIVE_BUFFER",
-        unit: "bytes, with K, M or G",
-        limit: "64K..=1G; wanted of the system for each ingest socket",
-        apply: |c, v, _| set(&mut c.receive_buffer_bytes, value::size(v, 64 << 10..=1 << 30)),
-        show: |c| value::show_size(c.receive_buffer_bytes),
-    },
-    Key {
-        name: "expected_records",
-        env: "BLOOMRF_EXPECTED_RECORDS",
-        unit: "records",
-        limit: "1..=67108864; sizes the filters of the first batch, later ones adapt",
-        apply: |c, v, _| set(&mut c.expected_records, value::number(v, 1..=RECORDS_PER_BATCH_MAX)),
-        show: |c| c.expected_records.to_string(),
-    },
-    Key {
-        name: "batch_idle_ms",
-        env: "BLOOMRF_BATCH_IDLE_MS",
-        unit: "milliseconds",
-        limit: "10..=3600000; an open batch without a frame for this long is given up",
-        apply: |c, v, _| set(&mut c.batch_idle_ms, value::number(v, 10..=3_600_000)),
-        show: |c| c.batch_idle_ms.to_string(),
-    },
-    Key {
-        name: "close_grace_ms",
-        env: "BLOOMRF_CLOSE_GRACE_MS",
-        unit: "milliseconds",
-        limit: "1..=600000; how long frames may arrive after CLOSE",
-        apply: |c, v, _| set(&mut c.close_grace_ms, value::number(v, 1..=600_000)),
-        show: |c| c.close_grace_ms.to_string(),
-    },
-    Key {
-        name: "repair_ms",
-        env: "BLOOMRF_REPAIR_MS",
-        unit: "milliseconds",
-        limit: "0..=600000; how long to wait for frames asked of the SCC again; 0: never asked",
-        apply: |c, v, _| set(&mut c.repair_ms, value::number(v, 0..=600_000)),
-        show: |c| c.repair_ms.to_string(),
     },
 ];
