@@ -62,9 +62,9 @@ impl Legacy {
         }
     }
 
-    pub(super) fn next_packet(&mut self) -> Result<Option<Packet>, Cut> {
+    pub(super) fn next_into(&mut self, packet: &mut Packet) -> Result<bool, Cut> {
         if self.window.at_end()? {
-            return Ok(None);
+            return Ok(false);
         }
         let head = self.window.need(self.record_header_bytes, "a record header")?;
         let captured = captured_bytes(head, self.big_endian);
@@ -79,15 +79,11 @@ impl Legacy {
         let Ok((_, block)) = (self.parse)(record) else {
             return Err(self.window.cut("a record that is malformed".to_owned()));
         };
-        let packet = Packet {
-            // 2^32 seconds and 2^32 ticks of a microsecond fit.
-            ts_ns: i64::from(block.ts_sec) * SECOND_NS + i64::from(block.ts_usec) * self.tick_ns,
-            link_type: self.link_type,
-            bytes: block.data.to_vec(),
-            wire_bytes: block.origlen,
-        };
+        // 2^32 seconds and 2^32 ticks of a microsecond fit.
+        let ts_ns = i64::from(block.ts_sec) * SECOND_NS + i64::from(block.ts_usec) * self.tick_ns;
+        packet.set(ts_ns, self.link_type, block.data, block.origlen);
         self.window.consume(record_bytes);
-        Ok(Some(packet))
+        Ok(true)
     }
 
     #[cfg(test)]

@@ -33,7 +33,7 @@ const SNAPLEN_USUAL_MAX: usize = 262_144;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// A packet as the file holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Nanoseconds since 1970 (0 where the file has no time, as in a Simple Packet Block).
     pub ts_ns: i64,
@@ -43,6 +43,15 @@ pub struct Packet {
     pub bytes: Vec<u8>,
     /// Bytes on the wire.
     pub wire_bytes: u32,
+}
+
+impl Packet {
+    /// Becomes another packet, in the same memory.
+    fn set(&mut self, ts_ns: i64, link_type: u32, bytes: &[u8], wire_bytes: u32) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        (self.ts_ns, self.link_type, self.wire_bytes) = (ts_ns, link_type, wire_bytes);
+    }
 }
 
 /// Why a file cannot be read at all.
@@ -136,20 +145,27 @@ impl Capture {
 
     /// The next packet; `None` at the end or at the cut.
     pub fn next_packet(&mut self) -> Option<Packet> {
+        let mut packet = Packet::default();
+        self.next_into(&mut packet).then_some(packet)
+    }
+
+    /// The next packet, in the memory of an earlier one; false at the end or at the cut, where
+    /// `packet` is as it was or holds bytes of no meaning.
+    pub fn next_into(&mut self, packet: &mut Packet) -> bool {
         if self.done {
-            return None;
+            return false;
         }
         let next = match &mut self.format {
-            Format::Legacy(legacy) => legacy.next_packet(),
-            Format::Pcapng(pcapng) => pcapng.next_packet(),
+            Format::Legacy(legacy) => legacy.next_into(packet),
+            Format::Pcapng(pcapng) => pcapng.next_into(packet),
         };
         match next {
-            Ok(Some(packet)) => return Some(packet),
-            Ok(None) => {}
+            Ok(true) => return true,
+            Ok(false) => {}
             Err(cut) => self.cut = Some(cut),
         }
         self.done = true;
-        None
+        false
     }
 
     /// After the end: where reading was cut short, if it was.

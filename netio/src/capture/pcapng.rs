@@ -40,7 +40,7 @@ impl Pcapng {
         Ok(this)
     }
 
-    pub(super) fn next_packet(&mut self) -> Result<Option<Packet>, Cut> {
+    pub(super) fn next_into(&mut self, packet: &mut Packet) -> Result<bool, Cut> {
         while !self.window.at_end()? {
             let head = self.window.need(8, "a block header")?;
             let (kind, length) = (word(head, 0, self.big_endian), word(head, 4, self.big_endian));
@@ -50,24 +50,21 @@ impl Pcapng {
                 continue;
             }
             let length = self.checked_length(length)?;
-            let packet = match kind {
-                IDB_MAGIC => {
-                    self.interface(length)?;
-                    None
-                }
-                EPB_MAGIC | PB_MAGIC => Some(self.packet(length, kind)?),
-                SPB_MAGIC => Some(self.simple_packet(length)?),
+            match kind {
+                IDB_MAGIC => self.interface(length)?,
+                EPB_MAGIC | PB_MAGIC => self.packet(length, kind, packet)?,
+                SPB_MAGIC => self.simple_packet(length, packet)?,
                 _ => {
                     self.skip_block(length)?;
                     continue;
                 }
-            };
+            }
             self.window.consume(length as usize);
-            if packet.is_some() {
-                return Ok(packet);
+            if kind != IDB_MAGIC {
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// A section header: byte order, and a new set of interfaces.
@@ -117,7 +114,7 @@ impl Pcapng {
 
     /// The body of an Enhanced Packet Block, or of a Packet Block, whose first word is two halves:
     /// interface and drop count.
-    fn packet(&mut self, length: u32, kind: u32) -> Result<Packet, Cut> {
+    fn packet(&mut self, length: u32, kind: u32, packet: &mut Packet) -> Result<(), Cut> {
         const BODY: usize = 8;
         const CONTENT: usize = BODY + 20;
         const TRAILER: usize = 4;
@@ -141,41 +138,34 @@ impl Pcapng {
                 interfaces.len()
             )),
             (_, None) => Err(format!("a packet of {captured} bytes in a block of {length}")),
-            (Some(interface), Some(content)) => Ok(Packet {
-                ts_ns: interface.ts_ns(ticks),
-                link_type: interface.link_type,
-                bytes: content.to_vec(),
-                wire_bytes,
-            }),
+            (Some(interface), Some(content)) => {
+                packet.set(interface.ts_ns(ticks), interface.link_type, content, wire_bytes);
+                Ok(())
+            }
         };
         self.interfaces = interfaces;
         result.map_err(|reason| self.window.cut(reason))
     }
 
     /// A Simple Packet Block: no time, the first interface, cut at that interface's snap length.
-    fn simple_packet(&mut self, length: u32) -> Result<Packet, Cut> {
+    fn simple_packet(&mut self, length: u32, packet: &mut Packet) -> Result<(), Cut> {
         let Some((link_type, snaplen)) = self.interfaces.first().map(|i| (i.link_type, i.snaplen))
         else {
             return Err(self.window.cut("a simple packet before any interface".to_owned()));
         };
         let big_endian = self.big_endian;
         let block = self.whole_block(length, BLOCK_BYTES_MAX)?;
-        let packet = match if big_endian { parse_block_be(block) } else { parse_block_le(block) } {
+        match if big_endian { parse_block_be(block) } else { parse_block_le(block) } {
             Ok((_, Block::SimplePacket(block))) => {
                 let mut bytes = block.packet_data();
                 if snaplen > 0 {
                     bytes = bytes.get(..snaplen as usize).unwrap_or(bytes);
                 }
-                Some(Packet {
-                    ts_ns: 0,
-                    link_type,
-                    bytes: bytes.to_vec(),
-                    wire_bytes: block.origlen,
-                })
+                packet.set(0, link_type, bytes, block.origlen);
+                Ok(())
             }
-            _ => None,
-        };
-        packet.ok_or_else(|| self.window.cut("a malformed simple packet".to_owned()))
+            _ => Err(self.window.cut("a malformed simple packet".to_owned())),
+        }
     }
 
     fn checked_length(&self, length: u32) -> Result<u32, Cut> {

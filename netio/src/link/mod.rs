@@ -1,11 +1,13 @@
 //! One trait for everything that delivers frames or datagrams to a poll loop: `udp` (sockets),
-//! `mem` (tests and simulation), and the raw ones, whose frames the node parses by itself.
+//! `mem` (tests and simulation), `pcap` (replay), and the raw ones; where a link delivers frames,
+//! the node parses them by itself.
 //!
 //! Hot path: `rx_burst` neither allocates nor copies where the system shares its memory; work
 //! bounded by `BURST_MAX`.
 
 pub mod mem;
 mod open;
+pub mod pcap;
 mod spec;
 pub mod udp;
 

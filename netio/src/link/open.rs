@@ -2,8 +2,11 @@
 //!
 //! Hot path: not on it; runs once at start.
 
+use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
+use super::pcap::{Monotonic, PcapConfig, PcapLink};
 use super::udp::{DropGauge, UdpConfig, UdpLink};
 use super::{FrameSender, Link, LinkError, LinkKind, LinkSpec};
 
@@ -47,9 +50,8 @@ pub struct Port {
 pub fn open(spec: &LinkSpec, options: &PortOptions) -> Result<Port, LinkError> {
     match spec.kind {
         LinkKind::Udp => open_udp(options),
-        LinkKind::AfPacket | LinkKind::Dpdk | LinkKind::Pcap => {
-            Err(LinkError::NotBuilt { kind: spec.kind.name() })
-        }
+        LinkKind::Pcap => open_pcap(&spec.argument, options),
+        LinkKind::AfPacket | LinkKind::Dpdk => Err(LinkError::NotBuilt { kind: spec.kind.name() }),
     }
 }
 
@@ -75,5 +77,20 @@ fn open_udp(options: &PortOptions) -> Result<Port, LinkError> {
         local: links.first().map_or(options.listen, UdpLink::local_addr),
         warnings: warnings.collect(),
         links: links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(),
+    })
+}
+
+fn open_pcap(argument: &str, options: &PortOptions) -> Result<Port, LinkError> {
+    let config = PcapConfig::parse(argument, options.queues).map_err(|expected| {
+        let source = Error::new(ErrorKind::InvalidInput, expected);
+        LinkError::Setup { what: "pcap", address: argument.to_owned(), source }
+    })?;
+    let (links, warnings) = PcapLink::open(&config, Arc::new(Monotonic::new()))?;
+    Ok(Port {
+        links: links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(),
+        sender: None,
+        gauges: Vec::new(),
+        local: options.listen,
+        warnings,
     })
 }

@@ -7,6 +7,10 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 
 use super::mem::Shared;
 
@@ -58,6 +62,19 @@ impl WakeSource {
         self.waker.clone()
     }
 
+    /// Sleeps until a wake comes, or `timeout` is over.
+    pub(super) fn wait(&self, timeout: Duration) -> io::Result<()> {
+        let mut sources = [PollFd::new(self, PollFlags::IN)];
+        match rustix::event::poll(&mut sources, Some(&timespec(timeout))) {
+            Ok(0) | Err(Errno::INTR) => Ok(()),
+            Ok(_) => {
+                self.drain();
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// Takes the wakes that have come. What one read leaves behind only makes the next `wait`
     /// return early.
     pub(super) fn drain(&self) {
@@ -70,4 +87,10 @@ impl AsFd for WakeSource {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
+}
+
+/// A year is as good as for ever, and fits every system's field.
+pub(super) fn timespec(timeout: Duration) -> Timespec {
+    let timeout = timeout.min(Duration::from_secs(365 * 86_400));
+    Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() }
 }

@@ -15,7 +15,7 @@ mod sender;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketAddrAny};
 use socket2::Socket;
@@ -24,7 +24,7 @@ pub use drops::{DropGauge, host_losses};
 pub use filter::unicast_only;
 pub use sender::{SenderStats, UdpSender};
 
-use super::waker::WakeSource;
+use super::waker::{WakeSource, timespec};
 use super::{Link, LinkError, LinkStats, Waker};
 use crate::burst::{BUFFER_BYTES, Burst, Received};
 
@@ -161,12 +161,6 @@ fn address_bits(source: SocketAddrAny) -> u128 {
         Ok(SocketAddr::V6(source)) => source.ip().to_bits(),
         Err(_) => 0,
     }
-}
-
-/// A year is as good as for ever, and fits every system's field.
-fn timespec(timeout: Duration) -> Timespec {
-    let timeout = timeout.min(Duration::from_secs(365 * 86_400));
-    Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::super::LinkError;
+use super::super::waker::timespec;
 
 /// Waits for room before a send is given up.
 const ATTEMPTS_MAX: u32 = 200;
@@ -117,7 +118,7 @@ fn send_one(
                 stats.waits += 1;
                 let mut room = [PollFd::new(socket, PollFlags::OUT)];
                 // However this ends, the next attempt tells.
-                let _ = rustix::event::poll(&mut room, Some(&super::timespec(WAIT)));
+                let _ = rustix::event::poll(&mut room, Some(&timespec(WAIT)));
             }
             // The interface's queue is full, which no poll reports.
             Err(Errno::NOBUFS) => {
