@@ -4,6 +4,7 @@
 
 mod bench;
 mod campaign;
+mod packages;
 mod run;
 mod tidy;
 
@@ -21,7 +22,8 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Formatting, lints, tidy, every test, the quick fault campaign: what CI runs.
+    /// Formatting, lints, tidy, every test (with libdpdk those of feature `dpdk`, too), the quick
+    /// fault campaign: what CI runs. As root on Debian it installs libdpdk-dev and iproute2.
     Test,
     /// The tree's own rules: import arrows, sizes, unsafe islands, documents that fit the tree.
     Tidy,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{campaign, tidy};
+use crate::{campaign, packages, tidy};
 
 /// The workspace root, wherever the command was called from.
 pub(crate) fn root() -> PathBuf {
@@ -22,20 +22,41 @@ pub(crate) fn metadata() -> Result<cargo_metadata::Metadata, String> {
         .map_err(|reason| format!("cargo metadata: {reason}"))
 }
 
+/// Crates whose code depends on feature `dpdk`: they are built and tested again with it.
+const DPDK_CRATES: [&str; 4] = ["bloomrf-dpdk", "bloomrf-netio", "bloomrf-node", "bloomrf"];
+
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
     let start = Instant::now();
     step("formatting", || cargo(&["fmt", "--all", "--", "--check"]))?;
     step("tidy", || tidy::tidy().map(|summary| println!("{summary}")))?;
+    let found = step("packages", packages::provide)?;
     step("lints", || {
         let lints = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
         cargo(&lints)
     })?;
     // The tests build the workspace anyway; doc examples ride along.
     step("tests", || cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]))?;
+    if found.dpdk {
+        step("lints with dpdk", || {
+            with_dpdk("clippy", &["--all-targets", "--", "-D", "warnings"])
+        })?;
+        step("tests with dpdk", || with_dpdk("test", &["--no-fail-fast"]))?;
+    }
     step("fault campaign, quick", campaign::quick)?;
+    for line in &found.skipped {
+        println!("{line}");
+    }
     println!("xtask test: all steps passed in {} s", start.elapsed().as_secs());
     Ok(())
+}
+
+/// A command of cargo for what depends on feature `dpdk`, with that feature.
+fn with_dpdk(command: &str, rest: &[&str]) -> Result<(), String> {
+    let mut all = vec![command, "--locked", "--features", "dpdk"];
+    all.extend(DPDK_CRATES.iter().flat_map(|name| ["--package", name]));
+    all.extend(rest);
+    cargo(&all)
 }
 
 /// `bloomrf demo`, in release.
@@ -53,12 +74,12 @@ pub(crate) fn criterion(args: &[String]) -> Result<(), String> {
     cargo(&all)
 }
 
-fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+fn step<T>(name: &str, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     println!("xtask: {name} ...");
     let start = Instant::now();
-    work().map_err(|reason| format!("{name}: {reason}"))?;
+    let result = work().map_err(|reason| format!("{name}: {reason}"))?;
     println!("xtask: {name} passed in {:.1} s", start.elapsed().as_secs_f64());
-    Ok(())
+    Ok(result)
 }
 
 /// Runs cargo, with what it prints.

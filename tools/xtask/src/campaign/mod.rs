@@ -22,7 +22,7 @@ pub(crate) struct Campaign {
     /// Only these rows, like 5,6.
     #[arg(long, value_delimiter = ',')]
     rows: Vec<u8>,
-    /// So many times the counts of a full campaign (some hours); 24 for a night and a day.
+    /// So many times the counts of a full campaign (two hours on two cores); 12 for a day.
     #[arg(long, default_value_t = 1, conflicts_with = "quick")]
     times: u64,
     /// Keeps the result as docs/campaigns/DATE-(quick|full).md; with --rows, beside the rows that
@@ -35,7 +35,8 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask campaign --quick              what CI runs, some ten minutes
   cargo xtask campaign --quick --rows 2,4   two rows of it
-  cargo xtask campaign --record             everything, some hours, with a result file
+  cargo xtask campaign --record             everything with a result file, two hours on two cores
+  cargo xtask campaign --record --rows 5,6  the same in parts, into the day's file
   cargo xtask campaign kernels --seconds 60 the kernels by themselves";
 
 /// Parts that have a command of their own.
