@@ -4,6 +4,7 @@
 //! loaded once per lookup. Work is bounded by the lookup budget. Every doubt is answered "found",
 //! or not at all. Over UDP reasons are counted after the reply is on its way.
 
+mod answerer;
 mod gate;
 mod rate;
 mod socket;
@@ -26,9 +27,10 @@ use bloomrf_engine::wire::mac::{KeyRing, SEAL_BYTES};
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
 
+pub(crate) use answerer::Answerer;
 pub(crate) use socket::LookupSocket;
-pub(crate) use tcp::TcpResponder;
-pub(crate) use udp::UdpResponder;
+pub(crate) use tcp::{IDLE_MAX, MESSAGE_MAX, TcpResponder};
+pub(crate) use udp::{LOOKUP_NICENESS, UdpResponder};
 
 /// Answers single messages; one per responder thread.
 struct Responder {

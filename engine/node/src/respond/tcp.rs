@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bloomrf_engine::limits::{
-    LOOKUP_BYTES_MAX, LOOKUP_CONNECTIONS_MAX, LOOKUP_LONG_MESSAGES_MAX, LOOKUP_SHORT_BYTES,
+    LOOKUP_CONNECTIONS_MAX, LOOKUP_LONG_MESSAGES_MAX, LOOKUP_SHORT_BYTES,
 };
 use bloomrf_engine::wire::lookup::{PREFIX_BYTES, message_bytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,8 +22,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::LocalSet;
 use tokio::time::timeout;
 
-use super::Responder;
-use super::gate::Gate;
+use super::answerer::Answerer;
 use crate::metrics::LookupRefusal;
 use crate::shared::Shared;
 use crate::watch::Pulse;
@@ -40,8 +39,7 @@ pub(crate) struct TcpResponder {
 
 /// What all connections of the thread share.
 struct Desk {
-    responder: RefCell<Responder>,
-    gate: RefCell<Gate>,
+    answerer: RefCell<Answerer>,
     shared: Arc<Shared>,
     /// Oldest first.
     seats: RefCell<Vec<Rc<Seat>>>,
@@ -80,8 +78,7 @@ impl TcpResponder {
             Err(error) => return tracing::error!(%error, "no lookups over TCP: no listener"),
         };
         let desk = Rc::new(Desk {
-            responder: RefCell::new(Responder::new(Arc::clone(&self.shared))),
-            gate: RefCell::new(Gate::new(&self.shared.config)),
+            answerer: RefCell::new(Answerer::new(Arc::clone(&self.shared))),
             shared: self.shared,
             seats: RefCell::new(Vec::with_capacity(LOOKUP_CONNECTIONS_MAX)),
             questions: Cell::new(0),
@@ -122,7 +119,7 @@ impl Desk {
     }
 
     fn admit(&self, source: IpAddr) -> Result<(), LookupRefusal> {
-        self.gate.borrow_mut().admit(source, self.shared.clock.now_ns())
+        self.answerer.borrow_mut().admit(source)
     }
 
     /// A free seat, or that of the connection whose last question is the longest ago; among those
@@ -166,12 +163,7 @@ impl Desk {
             }
             self.questions.set(self.questions.get() + 1);
             seat.asked.set(self.questions.get());
-            {
-                let mut responder = self.responder.borrow_mut();
-                responder.answer(&message, LOOKUP_BYTES_MAX, &mut reply)?;
-                // Before anything else may run: the next answer takes this one's place.
-                responder.account();
-            }
+            self.answerer.borrow_mut().message(&message, &mut reply)?;
             let prefix = u32::try_from(reply.len()).unwrap_or(0).to_le_bytes();
             let write = async {
                 stream.write_all(&prefix).await?;
@@ -211,8 +203,8 @@ impl Desk {
 }
 
 /// Longest silence between two messages.
-const IDLE_MAX: Duration = Duration::from_secs(30);
+pub(crate) const IDLE_MAX: Duration = Duration::from_secs(30);
 /// Longest time for one whole message, and for one whole reply.
-const MESSAGE_MAX: Duration = Duration::from_secs(2);
+pub(crate) const MESSAGE_MAX: Duration = Duration::from_secs(2);
 /// Pause after a failed accept.
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
