@@ -17,6 +17,7 @@ mod metrics;
 mod networks;
 mod persist;
 mod poll;
+mod port;
 mod respond;
 mod seed;
 mod shared;

@@ -6,6 +6,7 @@
 mod lookup;
 mod mirror;
 mod persist;
+mod port;
 mod repair;
 mod seal;
 
@@ -18,6 +19,7 @@ use prometheus::{Opts, Registry, TextEncoder};
 
 pub(crate) use lookup::{LookupMetrics, LookupRefusal, status_label};
 pub(crate) use mirror::Moment;
+pub(crate) use port::{PortMetrics, PortOutcome};
 pub(crate) use repair::RepairMetrics;
 pub(crate) use seal::{SealMetrics, incomplete_label};
 
@@ -34,6 +36,8 @@ pub(crate) struct Metrics {
     pub(crate) seal: SealMetrics,
     /// Shown by the sealer.
     pub(crate) repair: RepairMetrics,
+    /// Counted by the thread of a raw port that owns addresses.
+    pub(crate) port: PortMetrics,
 }
 
 impl Metrics {
@@ -54,6 +58,7 @@ impl Metrics {
         let lookup = LookupMetrics::new(&register)?;
         let seal = SealMetrics::new(&register)?;
         let repair = RepairMetrics::new(&register)?;
+        let port = PortMetrics::new(&register)?;
         Ok(Metrics {
             registry,
             arena_page_bytes,
@@ -63,6 +68,7 @@ impl Metrics {
             lookup,
             seal,
             repair,
+            port,
         })
     }
 

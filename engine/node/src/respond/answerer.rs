@@ -70,6 +70,11 @@ impl Answerer {
         self.gate.admit(source, self.shared.clock.now_ns())
     }
 
+    /// Whether `source` is on the allow-list; nothing is charged.
+    pub(crate) fn is_allowed(&self, source: IpAddr) -> bool {
+        self.gate.is_allowed(source)
+    }
+
     /// Counts and logs the last answer to a datagram; called before the next one.
     pub(crate) fn account(&mut self) {
         self.responder.account();

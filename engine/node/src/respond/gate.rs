@@ -20,9 +20,14 @@ impl Gate {
         Gate { allow: config.lookup_allow.clone(), rate: RateSketch::new(config.lookup_rate) }
     }
 
+    /// Whether `source` is on the allow-list; nothing is charged.
+    pub(super) fn is_allowed(&self, source: IpAddr) -> bool {
+        self.allow.allow(bits(source))
+    }
+
     /// Whether a question of `source` is heard; it is charged to its network.
     pub(super) fn admit(&mut self, source: IpAddr, now_ns: u64) -> Result<(), LookupRefusal> {
-        if !self.allow.allow(bits(source)) {
+        if !self.is_allowed(source) {
             return Err(LookupRefusal::NotAllowed);
         }
         let admitted = self.rate.as_mut().is_none_or(|rate| rate.admit(source, now_ns));
