@@ -76,6 +76,15 @@ impl PortMetrics {
 
 /// In the order of the outcomes.
 const LABELS: [&str; 11] = [
-    "answered", "refused", "stack", "stack_full", "link", "target", "source", "kind", "fragment",
-    "damaged", "repeated",
+    "answered",
+    "refused",
+    "stack",
+    "stack_full",
+    "link",
+    "target",
+    "source",
+    "kind",
+    "fragment",
+    "damaged",
+    "repeated",
 ];

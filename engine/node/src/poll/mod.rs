@@ -23,6 +23,7 @@ use crate::watch::Pulse;
 pub(crate) use counters::{QueueCounters, QueueNumbers};
 
 use crate::networks::Networks;
+use crate::port::ToPort;
 
 /// Everything one poll thread owns.
 pub(crate) struct PollLoop {
@@ -32,6 +33,8 @@ pub(crate) struct PollLoop {
     pub(crate) queue: Queue,
     /// Whose datagrams are looked at; the link keeps sources unless it is anybody's.
     pub(crate) allow: Networks,
+    /// To the thread of a raw port that owns addresses.
+    pub(crate) to_port: Option<ToPort>,
     /// From the sealer.
     pub(crate) commands: rtrb::Consumer<QueueCommand>,
     /// To the sealer.

@@ -86,6 +86,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         link: of(link),
         queue,
         allow: Networks::default(),
+        to_port: None,
         commands: commands_out,
         events: events_in,
         sealer: std::thread::current(),

@@ -21,8 +21,15 @@ impl Addresses {
     /// configured and room is left: neighbours ask from theirs.
     pub(crate) fn new(configured: &[PortAddress], mac: [u8; 6]) -> Self {
         let mut list: Vec<_> = configured.iter().copied().take(ADDRESSES_MAX).collect();
-        let v6 = || configured.iter().filter_map(|a| if let IpAddr::V6(ip) = a.ip { Some(ip) } else { None });
-        if v6().next().is_some() && !v6().any(|ip| ip.is_unicast_link_local()) && list.len() < ADDRESSES_MAX {
+        let v6 = || {
+            configured
+                .iter()
+                .filter_map(|a| if let IpAddr::V6(ip) = a.ip { Some(ip) } else { None })
+        };
+        if v6().next().is_some()
+            && !v6().any(|ip| ip.is_unicast_link_local())
+            && list.len() < ADDRESSES_MAX
+        {
             list.push(PortAddress { ip: link_local(mac).into(), prefix: 64 });
         }
         Addresses { mac, bits: list.iter().map(|address| bits(address.ip)).collect(), list }
@@ -46,9 +53,11 @@ impl Addresses {
     /// Whether it is the group that neighbours ask for an own IPv6 address in.
     pub(crate) fn is_solicited(&self, address: u128) -> bool {
         address >> 24 == SOLICITED
-            && self.list.iter().zip(&self.bits).any(|(own, bits)| {
-                own.ip.is_ipv6() && bits & 0xff_ffff == address & 0xff_ffff
-            })
+            && self
+                .list
+                .iter()
+                .zip(&self.bits)
+                .any(|(own, bits)| own.ip.is_ipv6() && bits & 0xff_ffff == address & 0xff_ffff)
     }
 
     /// Whether something may be answered to this address: one host's, not ours, reachable.

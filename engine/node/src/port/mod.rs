@@ -8,6 +8,7 @@
 
 mod addresses;
 mod passage;
+mod ring;
 mod seats;
 mod slot;
 mod stack;
@@ -33,7 +34,8 @@ use crate::shared::Shared;
 use crate::watch::Pulse;
 
 pub(crate) use addresses::Addresses;
-pub(crate) use slot::{FrameSlot, TO_PORT_MAX};
+pub(crate) use ring::{TO_PORT_MAX, ToPort};
+pub(crate) use slot::FrameSlot;
 
 use passage::{Ignored, Passing};
 use stack::Stack;

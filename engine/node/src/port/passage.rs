@@ -124,20 +124,14 @@ fn ipv4(packet: &[u8], own: &Addresses, lookup_port: u16) -> Result<Passing, Ign
 }
 
 /// IPv6 without extension headers: neither neighbours nor askers have a use for them.
-fn ipv6(
-    packet: &[u8],
-    own: &Addresses,
-    to_us: bool,
-    lookup_port: u16,
-) -> Result<Passing, Ignored> {
+fn ipv6(packet: &[u8], own: &Addresses, to_us: bool, lookup_port: u16) -> Result<Passing, Ignored> {
     let (header, rest) = packet.split_first_chunk::<40>().ok_or(Ignored::Damaged)?;
     if header[0] >> 4 != 6 {
         return Err(Ignored::Damaged);
     }
     let body = rest.get(..usize::from(be16(header[4], header[5]))).ok_or(Ignored::Damaged)?;
-    let address = |at: usize| {
-        u128::from_be_bytes(header[at..].first_chunk().copied().unwrap_or_default())
-    };
+    let address =
+        |at: usize| u128::from_be_bytes(header[at..].first_chunk().copied().unwrap_or_default());
     let (source, target) = (address(8), address(24));
     let is_own = to_us && own.owns(target);
     if !is_own && !own.is_solicited(target) {

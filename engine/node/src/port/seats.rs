@@ -362,4 +362,5 @@ const REPLY_ROOM: usize = 17 << 10;
 const IDLE_MAX_NS: u64 = IDLE_MAX.as_nanos() as u64;
 const MESSAGE_MAX_NS: u64 = MESSAGE_MAX.as_nanos() as u64;
 
-const _: () = assert!(PREFIX_BYTES + REPLY_BYTES_MIN + CANDIDATES_MAX.div_ceil(8) + SEAL_BYTES <= REPLY_ROOM);
+const _: () =
+    assert!(PREFIX_BYTES + REPLY_BYTES_MIN + CANDIDATES_MAX.div_ceil(8) + SEAL_BYTES <= REPLY_ROOM);

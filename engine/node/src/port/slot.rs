@@ -12,7 +12,8 @@ pub(crate) struct FrameSlot {
 impl FrameSlot {
     /// A copy of `frame`; `None` where it is too long: nothing that the port answers is.
     pub(crate) fn of(frame: &[u8]) -> Option<Self> {
-        let mut slot = FrameSlot { length: u16::try_from(frame.len()).ok()?, bytes: [0; SLOT_BYTES] };
+        let mut slot =
+            FrameSlot { length: u16::try_from(frame.len()).ok()?, bytes: [0; SLOT_BYTES] };
         slot.bytes.get_mut(..frame.len())?.copy_from_slice(frame);
         Some(slot)
     }
@@ -34,5 +35,3 @@ impl FrameSlot {
 
 /// Longest frame that is handed over: what Ethernet carries without jumbo frames, with tags.
 pub(crate) const SLOT_BYTES: usize = 1_600;
-/// Frames of one queue that wait for the thread.
-pub(crate) const TO_PORT_MAX: usize = 256;

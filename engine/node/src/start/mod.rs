@@ -2,6 +2,7 @@
 
 mod error;
 mod memory;
+mod port;
 mod sandbox;
 mod sockets;
 mod surroundings;
@@ -28,6 +29,7 @@ use crate::keys::Keys;
 use crate::metrics::Metrics;
 use crate::persist;
 use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
+use crate::port::ToPort;
 use crate::respond::{TcpResponder, UdpResponder};
 use crate::shared::Shared;
 use crate::watch::{Pulse, WatchLoop};
@@ -46,8 +48,6 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let Surroundings { clock, links, sender } = surroundings;
     let Sockets { links, sender, gauges, lookup_udp, lookup_tcp, http, ports } =
         Sockets::bind(&config, links, sender)?;
-    // Nothing answers over a raw port yet.
-    drop(sender);
     // After the sockets: who cannot bind them touches no folder that another node uses.
     let (disk, rng, seed) = persist::open_folder(&config)?;
     let metrics =
@@ -85,7 +85,7 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let persist = persist::recover(&shared, disk, rng, seed)?;
     threads.spawn_unwatched("bloomrf-persist".to_owned(), move || persist.run())?;
     let _ = loaded.send(true);
-    let (ports_of_queues, ends) = rings(&threads.wakers);
+    let (ports_of_queues, mut ends) = rings(&threads.wakers);
     let mut sealer = Sealer::new(SealerConfig {
         ingest: ingest.clone(),
         queues: links.len(),
@@ -99,6 +99,7 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, report, from_scc);
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     let _ = sealer_thread.set(sealer.clone());
+    threads.spawn_port(sender, ports.lookup.port(), &mut ends)?;
     threads.spawn_queues(links, ends, &ingest, &sealer)?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
     threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
@@ -139,10 +140,11 @@ fn ingest_config(shared: &Shared, policy: FilterPolicy, arena: Option<Arena>) ->
     }
 }
 
-/// A queue's ends of its two rings.
+/// A queue's ends of its rings.
 struct QueueEnds {
     commands: rtrb::Consumer<QueueCommand>,
     events: rtrb::Producer<QueueEvent>,
+    to_port: Option<ToPort>,
 }
 
 fn rings(wakers: &[Waker]) -> (Vec<QueuePort>, Vec<QueueEnds>) {
@@ -151,7 +153,7 @@ fn rings(wakers: &[Waker]) -> (Vec<QueuePort>, Vec<QueueEnds>) {
         let (commands, commands_out) = rtrb::RingBuffer::new(COMMANDS_MAX);
         let waker = waker.clone();
         let port = QueuePort { events, commands, waker, backlog: VecDeque::new() };
-        (port, QueueEnds { commands: commands_out, events: events_in })
+        (port, QueueEnds { commands: commands_out, events: events_in, to_port: None })
     };
     wakers.iter().map(ring).unzip()
 }
@@ -219,7 +221,7 @@ impl Threads {
         let shared = Arc::clone(&self.shared);
         let queues = links.len();
         let places = links.into_iter().zip(ends).zip(&shared.queues).enumerate();
-        for (index, ((link, QueueEnds { commands, events }), counters)) in places {
+        for (index, ((link, QueueEnds { commands, events, to_port }), counters)) in places {
             let core = shared.config.cores.get(index).copied();
             let (ingest, sealer, ready) = (ingest.clone(), sealer.clone(), ready.clone());
             let (counters, clock) = (Arc::clone(counters), Arc::clone(&shared.clock));
@@ -237,8 +239,19 @@ impl Threads {
                     queue.require_keys(keys);
                 }
                 let _ = ready.send(Ok(()));
-                PollLoop { link, queue, allow, commands, events, sealer, counters, clock, stop }
-                    .run(pulse);
+                PollLoop {
+                    link,
+                    queue,
+                    allow,
+                    to_port,
+                    commands,
+                    events,
+                    sealer,
+                    counters,
+                    clock,
+                    stop,
+                }
+                .run(pulse);
             })?;
         }
         drop(ready);

@@ -14,7 +14,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_fi
 enum Role {
     /// Receives datagrams.
     Receive,
-    /// Answers lookups over UDP.
+    /// Answers lookups over UDP, through a socket or a raw port.
     Lookup,
     /// Only computes, with its neighbours' rings.
     Compute,
@@ -62,7 +62,7 @@ impl Role {
     fn of(thread: &str) -> Self {
         match thread.strip_prefix("bloomrf-").unwrap_or(thread) {
             name if name.starts_with("rx-") => Role::Receive,
-            "lookup" => Role::Lookup,
+            "lookup" | "port" => Role::Lookup,
             "seal" => Role::Compute,
             "persist" => Role::Store,
             _ => Role::Converse,
@@ -265,7 +265,9 @@ mod tests {
 
     #[test]
     fn threads_of_records_and_lookups_neither_open_files_nor_make_sockets() {
-        for thread in ["bloomrf-rx-0", "bloomrf-rx-63", "bloomrf-lookup", "bloomrf-seal"] {
+        for thread in [
+            "bloomrf-rx-0", "bloomrf-rx-63", "bloomrf-lookup", "bloomrf-port", "bloomrf-seal",
+        ] {
             assert_eq!(rights_of(thread), (false, false), "{thread}");
         }
     }
