@@ -265,9 +265,9 @@ mod tests {
 
     #[test]
     fn threads_of_records_and_lookups_neither_open_files_nor_make_sockets() {
-        for thread in [
-            "bloomrf-rx-0", "bloomrf-rx-63", "bloomrf-lookup", "bloomrf-port", "bloomrf-seal",
-        ] {
+        for thread in
+            ["bloomrf-rx-0", "bloomrf-rx-63", "bloomrf-lookup", "bloomrf-port", "bloomrf-seal"]
+        {
             assert_eq!(rights_of(thread), (false, false), "{thread}");
         }
     }
