@@ -9,6 +9,12 @@ use super::{Headers, Trouble, be16, ip};
 /// Most VLAN and VN tags of one frame.
 pub(super) const TAGS_MAX: usize = 8;
 
+/// 802.1Q.
+pub(super) const VLAN: u16 = 0x8100;
+/// 802.1ad.
+pub(super) const VLAN_STACKED: u16 = 0x88a8;
+/// Older numbers of stacked tags.
+const VLAN_OLDER: [u16; 2] = [0x9100, 0x9200];
 pub(super) const IPV4: u16 = 0x0800;
 pub(super) const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
@@ -54,8 +60,7 @@ fn ethernet(bytes: &[u8], headers: &mut Headers) -> Result<(), Trouble> {
 fn ethertype(mut ethertype: u16, mut bytes: &[u8], headers: &mut Headers) -> Result<(), Trouble> {
     for _ in 0..TAGS_MAX {
         let tag_bytes = match ethertype {
-            // 802.1Q, 802.1ad, and two older numbers of stacked tags.
-            0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
+            kind if is_tag(kind) => {
                 let tag =
                     SingleVlanHeaderSlice::from_slice(bytes).map_err(|_| Trouble::LinkHeader)?;
                 headers.vlan.get_or_insert(tag.vlan_identifier().value());
@@ -69,6 +74,11 @@ fn ethertype(mut ethertype: u16, mut bytes: &[u8], headers: &mut Headers) -> Res
         bytes = bytes.get(tag_bytes..).unwrap_or_default();
     }
     Err(Trouble::LinkHeader)
+}
+
+/// Whether a VLAN tag follows.
+pub(super) fn is_tag(ethertype: u16) -> bool {
+    ethertype == VLAN || ethertype == VLAN_STACKED || VLAN_OLDER.contains(&ethertype)
 }
 
 fn payload(ethertype: u16, bytes: &[u8], headers: &mut Headers) -> Result<(), Trouble> {

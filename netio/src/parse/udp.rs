@@ -4,12 +4,14 @@
 //! Hot path: no allocation, no lock, no syscall; work bounded by the frame and, off the fast path,
 //! by the limits on tags and extension headers.
 
+mod fast;
 mod refusal;
 mod slow;
 
 pub use refusal::FrameRefusal;
 
 use crate::Received;
+use crate::burst::ETHERNET;
 
 /// A UDP datagram where the link holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,11 @@ pub fn udp<'a>(
     received: &Received<'a>,
     checksums: Checksums,
 ) -> Result<UdpDatagram<'a>, FrameRefusal> {
+    if received.link_type == ETHERNET
+        && let Some(outcome) = fast::read(received.bytes, checksums)
+    {
+        return outcome;
+    }
     slow::read(received, checksums)
 }
 

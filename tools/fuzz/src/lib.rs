@@ -9,6 +9,7 @@ pub mod chance;
 pub mod checksum;
 pub mod drive;
 pub mod frame;
+pub mod frames;
 pub mod lookup;
 pub mod node;
 pub mod stored;

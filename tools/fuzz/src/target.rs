@@ -15,6 +15,7 @@ pub struct Target {
 /// All of them.
 pub const TARGETS: &[Target] = &[
     Target { name: "frame", row: 7, run: crate::frame::run, seeds: crate::frame::seeds },
+    Target { name: "frames", row: 7, run: crate::frames::run, seeds: crate::frames::seeds },
     Target { name: "lookup", row: 7, run: crate::lookup::run, seeds: crate::lookup::seeds },
     Target { name: "stream", row: 7, run: crate::stream::run, seeds: crate::stream::seeds },
     Target { name: "node", row: 7, run: crate::node::run, seeds: crate::node::seeds },

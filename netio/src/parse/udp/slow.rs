@@ -6,7 +6,7 @@
 
 use super::{Checksums, FrameRefusal, UdpDatagram, mapped};
 use crate::Received;
-use crate::parse::link::{ETHERTYPE_MIN, HARDWARE_OTHER, IPV4, IPV6, TAGS_MAX};
+use crate::parse::link::{ETHERTYPE_MIN, HARDWARE_OTHER, IPV4, IPV6, TAGS_MAX, is_tag};
 use crate::parse::{UDP, be16, checksum, ip};
 
 /// How an IP packet says its version.
@@ -66,7 +66,7 @@ fn ethertype(
         match ethertype {
             IPV4 => return Ok(Some((Version::Four, bytes))),
             IPV6 => return Ok(Some((Version::Six, bytes))),
-            0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
+            tag if is_tag(tag) => {
                 kind = be16(bytes, 2);
                 rest = bytes.get(4..);
             }
