@@ -22,6 +22,7 @@ mod respond;
 mod seed;
 mod shared;
 mod start;
+mod tap;
 mod watch;
 
 use std::net::SocketAddr;

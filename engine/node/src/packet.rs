@@ -6,13 +6,42 @@
 use std::fmt;
 
 use bloomrf_engine::schema::PacketFields;
+use bloomrf_netio::Received;
 use bloomrf_netio::capture::Packet;
 use bloomrf_netio::parse::{self, Trouble};
 
-/// What is known of a packet, and why no more is.
+/// A packet wherever it lies: of a capture file, or in a link's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketView<'a> {
+    /// When it was captured, nanoseconds since 1970.
+    pub ts_ns: i64,
+    /// LINKTYPE_* of its first header.
+    pub link_type: u32,
+    /// Bytes captured.
+    pub bytes: &'a [u8],
+    /// Bytes on the wire.
+    pub wire_bytes: u32,
+}
+
+impl<'a> From<&'a Packet> for PacketView<'a> {
+    fn from(packet: &'a Packet) -> Self {
+        let Packet { ts_ns, link_type, bytes, wire_bytes } = packet;
+        PacketView { ts_ns: *ts_ns, link_type: *link_type, bytes, wire_bytes: *wire_bytes }
+    }
+}
+
+impl<'a> From<&Received<'a>> for PacketView<'a> {
+    fn from(frame: &Received<'a>) -> Self {
+        let Received { bytes, ts_ns, wire_bytes, link_type, .. } = *frame;
+        PacketView { ts_ns, link_type: u32::from(link_type), bytes, wire_bytes }
+    }
+}
+
+/// What is known of a packet, and why no more is. Neither allocates nor copies.
 #[must_use]
-pub fn fields(packet: &Packet) -> (PacketFields, Option<Trouble>) {
-    let (headers, trouble) = parse::headers(packet.link_type, &packet.bytes);
+pub fn fields<'a>(packet: impl Into<PacketView<'a>>) -> (PacketFields, Option<Trouble>) {
+    let packet = packet.into();
+    let (headers, trouble) = parse::headers(packet.link_type, packet.bytes);
     let fields = PacketFields {
         ts_ns: packet.ts_ns,
         src_mac: headers.src_mac,
@@ -34,7 +63,7 @@ pub fn fields(packet: &Packet) -> (PacketFields, Option<Trouble>) {
 
 /// Writes the record of `packet` (`record` has exactly the size of the schema `packet`), and
 /// counts it.
-pub fn encode(packet: &Packet, record: &mut [u8], counts: &mut PacketCounts) {
+pub fn encode<'a>(packet: impl Into<PacketView<'a>>, record: &mut [u8], counts: &mut PacketCounts) {
     let (fields, trouble) = fields(packet);
     fields.encode(record);
     counts.add(trouble);

@@ -20,7 +20,9 @@ use super::recent::RecentBatches;
 use super::{BatchTotals, FrameEntry, IngestStats, OpenBoard, Partial, RefuseReason};
 use crate::filter::{Dedupe, FilterPolicy};
 use crate::identity::{BatchId, ClusterId};
-use crate::limits::{LATE_BATCHES_MAX, OPEN_BATCHES_MAX, PARTIALS_PER_QUEUE, QUEUE_EVENTS_MAX};
+use crate::limits::{
+    FRAME_BYTES_MAX, LATE_BATCHES_MAX, OPEN_BATCHES_MAX, PARTIALS_PER_QUEUE, QUEUE_EVENTS_MAX,
+};
 use crate::schema::Schema;
 use crate::wire::frame::{self, Frame, FrameHeader};
 use crate::wire::mac::KeyBook;
@@ -199,6 +201,52 @@ impl Queue {
         if let Err(reason) = self.take_frame(bytes, now_ns) {
             self.stats.refused[reason.index()] += 1;
         }
+    }
+
+    /// Takes records that the node made itself, as a DATA frame of `header` would bring them, and
+    /// counts them the same; they are neither encoded nor summed, and need no key.
+    ///
+    /// # Errors
+    /// Why a frame would have been refused: these records are in no batch.
+    ///
+    /// # Panics
+    /// On our own mistake: not whole records, none, or more than a frame holds.
+    pub fn on_own_records(
+        &mut self,
+        header: &FrameHeader,
+        payload: &[u8],
+        now_ns: u64,
+    ) -> Result<(), RefuseReason> {
+        let record_bytes = self.config.schema.record_bytes();
+        let records = payload.len() / record_bytes;
+        assert!(payload.len() <= FRAME_BYTES_MAX && records > 0, "no frame's worth of records");
+        assert!(records * record_bytes == payload.len(), "not whole records");
+        self.stats.frames_in += 1;
+        // No frame holds more records than 16 bits say.
+        let taken = self.take_data(header, records as u16, payload, now_ns);
+        taken.inspect_err(|reason| self.stats.refused[reason.index()] += 1)
+    }
+
+    /// Ends a batch that the node made itself, as its CLOSE frame would.
+    ///
+    /// # Errors
+    /// Why a frame would have been refused: the batch never closes.
+    pub fn on_own_close(
+        &mut self,
+        batch: BatchId,
+        totals: BatchTotals,
+    ) -> Result<(), RefuseReason> {
+        self.stats.frames_in += 1;
+        let taken = self.take_close(batch, totals);
+        taken.inspect_err(|reason| self.stats.refused[reason.index()] += 1)
+    }
+
+    /// Whether one more batch can be opened without ending another, and its CLOSE be told.
+    #[must_use]
+    pub fn has_room_for_batch(&self) -> bool {
+        self.open.len() < OPEN_BATCHES_MAX
+            && !self.spare.is_empty()
+            && self.events.len() < QUEUE_EVENTS_MAX / 4
     }
 
     /// Counts a datagram that the link knows to be refused, without looking at it.

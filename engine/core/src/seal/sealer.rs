@@ -49,6 +49,8 @@ pub enum IncompleteReason {
     Conflict,
     /// Rows inserted are not the record total: our own mistake, never sealed.
     Rows,
+    /// Of a tap: packets may have been lost while it was open.
+    Loss,
 }
 
 /// What the sealer wants done.
@@ -147,6 +149,22 @@ impl Sealer {
             QueueEvent::Taken { batch, partial } => self.on_taken(queue, batch, partial, now_ns),
             QueueEvent::Ended { batch, partial } => self.on_ended(queue, batch, partial, now_ns),
         }
+    }
+
+    /// Gives a batch up whose packets were not all seen, closed or not; false where it is finished
+    /// already, and what came of it is for the caller to undo.
+    pub fn on_lost(&mut self, batch: BatchId) -> bool {
+        if self.finished.contains(batch) {
+            return false;
+        }
+        match self.sealing.iter().position(|s| s.batch == batch) {
+            Some(at) => self.give_up(at, IncompleteReason::Loss),
+            None => {
+                self.actions.push_back(SealAction::Incomplete(batch, IncompleteReason::Loss));
+                self.forget(batch);
+            }
+        }
+        true
     }
 
     /// Called regularly: asks again, gives up what is overdue.
@@ -355,18 +373,23 @@ impl Sealer {
     }
 
     fn finish(&mut self, sealing: Sealing) {
-        self.finished.insert(sealing.batch);
         for (queue, share) in sealing.union.into_shares() {
             self.recycle(queue, Some(share));
         }
+        self.forget(sealing.batch);
+        self.ask_scc();
+    }
+
+    /// From now on nobody takes anything of this batch.
+    fn forget(&mut self, batch: BatchId) {
+        self.finished.insert(batch);
         for queue in 0..self.config.queues {
-            let forget = QueueCommand::Forget(sealing.batch);
+            let forget = QueueCommand::Forget(batch);
             self.actions.push_back(SealAction::Queue(queue, forget));
         }
         if let Some(desk) = &mut self.desk {
-            desk.command(QueueCommand::Forget(sealing.batch));
+            desk.command(QueueCommand::Forget(batch));
         }
-        self.ask_scc();
     }
 
     fn recycle(&mut self, queue: usize, partial: Option<Box<Partial>>) {

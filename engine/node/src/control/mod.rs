@@ -5,6 +5,7 @@
 
 mod http;
 mod outcome;
+mod own;
 mod scc;
 mod seal;
 mod warn;

@@ -8,16 +8,18 @@ use std::time::Duration;
 use bloomrf_engine::handshake;
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::ingest::{QueueCommand, QueueEvent};
-use bloomrf_engine::seal::{SealAction, SealedBatch, Sealer};
+use bloomrf_engine::seal::{IncompleteReason, SealAction, SealedBatch, Sealer};
 use bloomrf_engine::store::InsertError;
 use bloomrf_engine::wire::stream::Missing;
 use bloomrf_netio::Waker;
 use tokio::sync::mpsc;
 
+use super::own::OwnVerdicts;
 use super::warn::SizeWarnings;
 use super::{FromScc, Offer, Outcome, ToScc};
 use crate::metrics::incomplete_label;
 use crate::shared::Shared;
+use crate::tap::TapVerdict;
 use crate::watch::Pulse;
 
 /// The sealer's end of one queue.
@@ -57,6 +59,7 @@ pub(crate) struct SealLoop {
     shared: Arc<Shared>,
     sealer: Sealer,
     queues: Vec<QueuePort>,
+    own: OwnVerdicts,
     reports: mpsc::Sender<ToScc>,
     from_scc: mpsc::Receiver<FromScc>,
     warnings: SizeWarnings,
@@ -65,17 +68,18 @@ pub(crate) struct SealLoop {
 }
 
 impl SealLoop {
-    /// A loop over all queues.
+    /// A loop over all queues; `taps` judge their batches themselves.
     pub(crate) fn new(
         shared: Arc<Shared>,
         sealer: Sealer,
         queues: Vec<QueuePort>,
+        taps: Vec<rtrb::Consumer<TapVerdict>>,
         reports: mpsc::Sender<ToScc>,
         from_scc: mpsc::Receiver<FromScc>,
     ) -> Self {
         let warnings = SizeWarnings::new(&shared.config);
-        let closed_ns = HashMap::new();
-        SealLoop { shared, sealer, queues, reports, from_scc, warnings, closed_ns }
+        let (own, closed_ns) = (OwnVerdicts::new(taps), HashMap::new());
+        SealLoop { shared, sealer, queues, own, reports, from_scc, warnings, closed_ns }
     }
 
     /// Runs until stopped.
@@ -84,7 +88,7 @@ impl SealLoop {
         let _ = rustix::process::nice(SEAL_NICENESS);
         while !self.shared.stopping() {
             pulse.beat();
-            let busy = self.take_events() | self.take_repaired();
+            let busy = self.take_events() | self.take_repaired() | self.take_own_verdicts();
             let now = self.shared.clock.now_ns();
             if self.sealer.next_tick_ns().is_some_and(|due| due <= now) {
                 self.sealer.on_tick(now);
@@ -115,6 +119,10 @@ impl SealLoop {
             }
         }
         any
+    }
+
+    fn take_own_verdicts(&mut self) -> bool {
+        self.own.take(&mut self.sealer, &self.shared)
     }
 
     /// Takes what the SCC sent again: some at a time, between events of the queues.
@@ -157,6 +165,10 @@ impl SealLoop {
                 SealAction::Incomplete(batch, reason) => {
                     self.closed_ns.remove(&batch);
                     self.shared.metrics.seal.incomplete(reason);
+                    if reason == IncompleteReason::Loss {
+                        self.own.tell_lost(batch);
+                        continue;
+                    }
                     let reason = incomplete_label(reason);
                     tracing::warn!(batch, reason, "batch given up: it has no filter");
                 }
@@ -210,6 +222,7 @@ impl SealLoop {
         if let (Some(first), Some(last)) = (evicted.first(), evicted.last()) {
             tracing::debug!(first, last, batches = evicted.len(), "evicted the oldest batches");
         }
+        self.own.on_sealed(offer.batch, &self.shared);
         self.report(ToScc::Sealed(offer));
     }
 

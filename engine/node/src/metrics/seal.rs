@@ -58,7 +58,7 @@ impl SealMetrics {
     }
 }
 
-const INCOMPLETE_LABELS: [&str; 5] = ["gap", "no_close", "conflict", "rows", "other"];
+const INCOMPLETE_LABELS: [&str; 6] = ["gap", "no_close", "conflict", "rows", "loss", "other"];
 
 fn incomplete_index(reason: IncompleteReason) -> usize {
     match reason {
@@ -66,7 +66,8 @@ fn incomplete_index(reason: IncompleteReason) -> usize {
         IncompleteReason::NoClose => 1,
         IncompleteReason::Conflict => 2,
         IncompleteReason::Rows => 3,
-        _ => 4,
+        IncompleteReason::Loss => 4,
+        _ => 5,
     }
 }
 

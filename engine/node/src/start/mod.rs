@@ -96,7 +96,8 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     if let Some(keys) = shared.keys.ingest() {
         sealer.require_keys(Arc::clone(keys));
     }
-    let seal = SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, report, from_scc);
+    let seal =
+        SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, vec![], report, from_scc);
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     let _ = sealer_thread.set(sealer.clone());
     threads.spawn_port(sender, ports.lookup.port(), &mut ends)?;

@@ -43,7 +43,7 @@ pub(super) fn share(config: &SealerConfig, batch: BatchId, sequences: &[u32]) ->
 }
 
 /// What the sealer wants, in short.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Want {
     Take(usize, BatchId),
     Forget(usize, BatchId),
@@ -155,6 +155,27 @@ fn dead_queue_is_not_waited_for_for_ever() {
         }
         assert!(now_ns <= 2 * GRACE_NS);
         assert!(wants(&mut sealer).contains(&end));
+    }
+}
+
+#[test]
+fn a_lost_batch_is_given_up_before_and_after_its_close_and_never_sealed() {
+    let config = config();
+    let lost = Want::Incomplete(7, IncompleteReason::Loss);
+    for closed in [false, true] {
+        let mut sealer = Sealer::new(config.clone());
+        if closed {
+            sealer.on_event(0, close(7, 2), 0);
+            wants(&mut sealer);
+        }
+        assert!(sealer.on_lost(7));
+        let expected = [lost.clone(), Want::Forget(0, 7), Want::Forget(1, 7)];
+        assert_eq!(wants(&mut sealer), expected);
+        sealer.on_event(0, close(7, 2), 1);
+        sealer.on_event(0, taken(7, Some(share(&config, 7, &[0, 1]))), 1);
+        sealer.on_event(1, taken(7, None), 1);
+        assert_eq!(wants(&mut sealer), [Want::Recycle(0)], "nothing comes of it, closed: {closed}");
+        assert!(!sealer.on_lost(7), "told once");
     }
 }
 

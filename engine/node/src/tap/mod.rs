@@ -1,0 +1,247 @@
+//! Tap use of a port: every packet is a record of the schema `packet`, batches are closed here by
+//! count or time, and a batch is usable only where nothing was lost around it. So a node is of
+//! use without any cluster.
+//!
+//! Hot path: per burst no allocation, no lock, no system call; a packet costs its headers and one
+//! record of 80 bytes. Per batch, and some times a second while idle, the link's counters are
+//! read, which may be a system call.
+//!
+//! Records are gathered into the payload of a DATA frame, which goes to the queue when it is full
+//! or its batch ends: one lane, one queue per batch. A batch that is due goes on while the queue
+//! has no room for another (the sealer is behind): nothing is refused for that. Which batches a
+//! loss spoils is said in `losses`.
+
+mod ids;
+mod losses;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use bloomrf_engine::env::Clock;
+use bloomrf_engine::identity::{BatchId, ClusterId, Fingerprint};
+use bloomrf_engine::ingest::{BatchTotals, Queue};
+use bloomrf_engine::limits::{FRAME_BYTES_MAX, FRAMES_PER_BATCH_MAX};
+use bloomrf_engine::schema::PACKET_RECORD_BYTES;
+use bloomrf_engine::verify::HashAlgorithm;
+use bloomrf_engine::wire::frame::{FrameHeader, HEADER_BYTES, LaneTotal};
+use bloomrf_netio::{Burst, Link};
+
+use crate::packet::{self, PacketCounts, PacketView};
+
+pub(crate) use ids::{BatchIds, reserve_ids};
+pub(crate) use losses::{TapVerdict, VERDICTS_MAX};
+
+use losses::{Losses, Mark};
+
+/// How a tap cuts its stream of packets.
+#[derive(Clone, Debug)]
+pub(crate) struct TapConfig {
+    /// Cluster id of the records.
+    pub(crate) cluster: ClusterId,
+    /// Fingerprint of the schema `packet`.
+    pub(crate) fingerprint: Fingerprint,
+    /// Chain hash.
+    pub(crate) hash: HashAlgorithm,
+    /// Records that end a batch.
+    pub(crate) batch_records: u64,
+    /// Time that ends a batch: between the packets' own times, or since it opened; nanoseconds.
+    pub(crate) batch_ns: u64,
+    /// Losses of the port may be told so much later than they happened, nanoseconds.
+    pub(crate) settle_ns: u64,
+    /// The packets can wait: a replay stands still rather than that a batch grows.
+    pub(crate) is_patient: bool,
+}
+
+/// One queue's tap. Owned by its poll thread.
+pub(crate) struct Tap {
+    config: TapConfig,
+    clock: Arc<dyn Clock>,
+    ids: BatchIds,
+    /// Of the frame being filled; its first `filled` bytes are records.
+    payload: Box<[u8]>,
+    filled: usize,
+    open: Option<OpenBatch>,
+    /// Handed over to the queue, its CLOSE not yet.
+    ended: Option<OpenBatch>,
+    losses: Losses,
+    counts: PacketCounts,
+}
+
+/// A batch that is being filled.
+#[derive(Clone, Copy, Debug)]
+struct OpenBatch {
+    id: BatchId,
+    /// What had been lost before any of its packets.
+    base: Mark,
+    opened_ns: u64,
+    first_ts_ns: i64,
+    records: u64,
+    frames: u32,
+    /// Records of it were refused by the queue.
+    is_lost: bool,
+}
+
+impl Tap {
+    /// A tap whose batches have `ids`, and its verdicts' ring. `loss_mark` is the link's as it was
+    /// when the port was opened: what is lost from then on counts.
+    pub(crate) fn new(
+        config: TapConfig,
+        clock: Arc<dyn Clock>,
+        ids: BatchIds,
+        loss_mark: u64,
+    ) -> (Self, rtrb::Consumer<TapVerdict>) {
+        let (losses, verdicts) = Losses::new(config.settle_ns, loss_mark, clock.now_ns());
+        let tap = Tap {
+            clock,
+            ids,
+            payload: vec![0; PAYLOAD_BYTES].into(),
+            filled: 0,
+            open: None,
+            ended: None,
+            losses,
+            counts: PacketCounts::default(),
+            config,
+        };
+        (tap, verdicts)
+    }
+
+    /// Takes the packets of a burst, in order. At most one batch ends within it.
+    pub(crate) fn on_burst(&mut self, burst: &Burst<'_>, queue: &mut Queue, now_ns: u64) {
+        let mut wall_ns = None;
+        for received in burst.iter() {
+            let mut view = PacketView::from(received);
+            if view.ts_ns == 0 {
+                let clock = &self.clock;
+                view.ts_ns = *wall_ns.get_or_insert_with(|| clock.unix_us().saturating_mul(1_000));
+            }
+            self.take_packet(view, queue, now_ns);
+        }
+    }
+
+    fn take_packet(&mut self, view: PacketView<'_>, queue: &mut Queue, now_ns: u64) {
+        let config = &self.config;
+        let is_due = self.open.as_ref().is_some_and(|open| {
+            open.records >= config.batch_records
+                || view.ts_ns.saturating_sub(open.first_ts_ns) as u64 >= config.batch_ns
+                    && view.ts_ns > open.first_ts_ns
+        });
+        if is_due && self.can_end(queue) {
+            self.end_batch(queue, now_ns);
+        }
+        let open = self.open.get_or_insert_with(|| OpenBatch {
+            id: self.ids.next(),
+            base: self.losses.base(),
+            opened_ns: now_ns,
+            first_ts_ns: view.ts_ns,
+            records: 0,
+            frames: 0,
+            is_lost: false,
+        });
+        open.records += 1;
+        let end = self.filled + PACKET_RECORD_BYTES;
+        packet::encode(view, &mut self.payload[self.filled..end], &mut self.counts);
+        self.filled = end;
+        if self.filled + PACKET_RECORD_BYTES > PAYLOAD_BYTES {
+            self.flush(queue, now_ns);
+        }
+    }
+
+    /// To be called after each burst, when the link is free again: closes what has ended, and
+    /// judges what has been closed for long enough.
+    pub(crate) fn after_burst(
+        &mut self,
+        link: &dyn Link,
+        queue: &mut Queue,
+        is_empty: bool,
+        now_ns: u64,
+    ) {
+        let is_over = |open: &OpenBatch| {
+            open.records >= self.config.batch_records
+                || now_ns.saturating_sub(open.opened_ns) >= self.config.batch_ns
+                || is_empty && link.is_exhausted()
+        };
+        if self.open.as_ref().is_some_and(is_over) && self.can_end(queue) {
+            self.end_batch(queue, now_ns);
+        }
+        let is_at_work = self.open.is_some();
+        let is_due =
+            self.losses.is_due(now_ns) || is_empty && self.losses.may_advance(is_at_work, now_ns);
+        if self.ended.is_none() && !is_due {
+            return;
+        }
+        let mark = self.losses.mark(link.stats().loss_mark);
+        if let Some(ended) = self.ended.take() {
+            self.close(ended, mark, queue, now_ns);
+        }
+        self.losses.judge(mark, now_ns);
+        if is_empty && self.losses.may_advance(is_at_work, now_ns) {
+            self.losses.advance(mark, self.clock.now_ns());
+        }
+    }
+
+    /// Receiving failed: nobody knows what was missed.
+    pub(crate) fn on_failure(&mut self) {
+        self.losses.note();
+    }
+
+    /// Whether the link is to be left alone for now: its packets can wait, and there is no room for
+    /// the batch that they belong to.
+    pub(crate) fn must_wait(&self, queue: &Queue) -> bool {
+        let is_full = |open: &OpenBatch| open.records >= self.config.batch_records;
+        self.config.is_patient && self.open.as_ref().is_some_and(is_full) && !self.can_end(queue)
+    }
+
+    /// Packets taken, and those whose headers were not read in full by reason.
+    pub(crate) fn counts(&self) -> &PacketCounts {
+        &self.counts
+    }
+
+    fn can_end(&self, queue: &Queue) -> bool {
+        self.ended.is_none() && self.losses.has_room() && queue.has_room_for_batch()
+    }
+
+    fn end_batch(&mut self, queue: &mut Queue, now_ns: u64) {
+        self.flush(queue, now_ns);
+        self.ended = self.open.take();
+    }
+
+    /// Hands the records gathered so far to the queue.
+    fn flush(&mut self, queue: &mut Queue, now_ns: u64) {
+        let filled = std::mem::take(&mut self.filled);
+        let (Some(open), true) = (&mut self.open, filled > 0) else { return };
+        if open.frames as usize >= FRAMES_PER_BATCH_MAX {
+            open.is_lost = true;
+            return;
+        }
+        let header = FrameHeader {
+            cluster: self.config.cluster,
+            fingerprint: self.config.fingerprint,
+            batch: open.id,
+            hash: self.config.hash,
+            lane: 0,
+            lanes: 1,
+            sequence: open.frames,
+        };
+        open.frames += 1;
+        if queue.on_own_records(&header, &self.payload[..filled], now_ns).is_err() {
+            open.is_lost = true;
+        }
+    }
+
+    /// Ends a batch for the queue: with its CLOSE, or as lost where that is known already.
+    fn close(&mut self, ended: OpenBatch, mark: Mark, queue: &mut Queue, now_ns: u64) {
+        let OpenBatch { id, base, records, frames, is_lost, .. } = ended;
+        let total = LaneTotal { frames, records };
+        let totals = BatchTotals::new(self.config.hash, [total].into_iter());
+        if is_lost || mark != base || queue.on_own_close(id, totals).is_err() {
+            self.losses.is_lost(id);
+        } else {
+            self.losses.is_closed(id, base, now_ns);
+        }
+    }
+}
+
+/// Bytes of records in one frame.
+const PAYLOAD_BYTES: usize =
+    (FRAME_BYTES_MAX - HEADER_BYTES) / PACKET_RECORD_BYTES * PACKET_RECORD_BYTES;
