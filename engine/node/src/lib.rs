@@ -100,4 +100,6 @@ pub struct NodeStatus {
     pub persist: PersistNumbers,
     /// Frames asked for again, and what came of it.
     pub repair: bloomrf_engine::seal::RepairStats,
+    /// Packets of a tap.
+    pub packets: packet::PacketCounts,
 }

@@ -109,6 +109,15 @@ impl PacketCounts {
     }
 }
 
+impl std::ops::AddAssign for PacketCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.packets += other.packets;
+        for (total, part) in self.troubles.iter_mut().zip(other.troubles) {
+            *total += part;
+        }
+    }
+}
+
 /// For reports: `1723 packets, of which not_ip 22, transport_header 1`.
 impl fmt::Display for PacketCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

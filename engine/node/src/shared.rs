@@ -215,6 +215,7 @@ impl Shared {
             verify_mismatch: self.metrics.seal.verify_mismatch.get(),
             persist: PersistNumbers::of(&persist),
             repair: self.metrics.repair.stats(),
+            packets: queues.packets,
         }
     }
 }

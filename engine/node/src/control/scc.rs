@@ -1,5 +1,6 @@
 //! The client of the verification stream: connects, reports sealed batches, applies verdicts.
-//! Runs on the control thread; without an SCC every batch stays pending and nothing is excluded.
+//! Runs on the control thread; without an SCC every batch stays pending and nothing is
+//! excluded, unless the node is a tap and judges its batches itself.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -18,6 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
 use super::{FromScc, Offer, Outcome, SealerLink, ToScc};
+use crate::config::LinkUse;
 use crate::shared::Shared;
 
 /// Serves the stream until the node stops.
@@ -28,7 +30,12 @@ pub(super) async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let Some(address) = shared.config.scc else {
-        tracing::warn!("no SCC is configured: no batch will be verified, none excluded");
+        match shared.config.link.link_use {
+            LinkUse::Ingest => {
+                tracing::warn!("no SCC is configured: no batch will be verified, none excluded");
+            }
+            LinkUse::Tap => tracing::info!("a tap: batches around which nothing is lost exclude"),
+        }
         // Keep taking reports, so that the sealer never waits.
         tokio::select! {
             () = stopped(&mut stop) => {}

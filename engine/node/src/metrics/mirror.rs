@@ -6,6 +6,7 @@ use bloomrf_engine::filter::{FORMS, FormCounts};
 use bloomrf_engine::ingest::RefuseReason;
 use bloomrf_engine::persist::PersistStatus;
 use bloomrf_engine::store::StoreStats;
+use bloomrf_netio::parse::Trouble;
 use prometheus::{IntCounter, IntGauge};
 
 use super::Register;
@@ -56,6 +57,8 @@ pub(super) struct Mirror {
     records_in: IntCounter,
     record_bytes_in: IntCounter,
     receive_failures: IntCounter,
+    tap_packets: IntCounter,
+    tap_unread: Vec<IntCounter>,
 }
 
 impl Mirror {
@@ -110,6 +113,13 @@ impl Mirror {
             records_in: counter("records_in", "Records inserted into open filters.")?,
             record_bytes_in: counter("record_bytes_in", "Bytes of the records inserted.")?,
             receive_failures: counter("receive_failures", "Receive calls that failed.")?,
+            tap_packets: counter("tap_packets", "Packets of a tap that became records.")?,
+            tap_unread: register.counters(
+                "tap_packets_unread",
+                "Packets among them whose headers were not read to the end: nulls for the rest.",
+                "reason",
+                &Trouble::ALL.map(Trouble::label),
+            )?,
         })
     }
 
@@ -150,6 +160,10 @@ impl Mirror {
         advance(&self.records_in, ingest.records);
         advance(&self.record_bytes_in, ingest.bytes);
         advance(&self.receive_failures, queues.failures);
+        advance(&self.tap_packets, queues.packets.packets());
+        for (counter, (_, value)) in self.tap_unread.iter().zip(queues.packets.by_reason()) {
+            advance(counter, value);
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use bloomrf_engine::ingest::IngestStats;
 use bloomrf_netio::LinkStats;
 
+use crate::packet::PacketCounts;
+
 /// One queue's numbers at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueNumbers {
@@ -16,6 +18,8 @@ pub(crate) struct QueueNumbers {
     pub(crate) link: LinkStats,
     /// Failed receive calls.
     pub(crate) failures: u64,
+    /// Of a tap.
+    pub(crate) packets: PacketCounts,
 }
 
 /// The latest copy.
@@ -46,7 +50,7 @@ impl QueueCounters {
     pub(crate) fn sum<'a>(all: impl IntoIterator<Item = &'a QueueCounters>) -> QueueNumbers {
         let mut sum = QueueNumbers::default();
         for one in all {
-            let QueueNumbers { ingest, link, failures } = one.load();
+            let QueueNumbers { ingest, link, failures, packets } = one.load();
             sum.ingest.frames_in += ingest.frames_in;
             sum.ingest.data += ingest.data;
             sum.ingest.close += ingest.close;
@@ -61,6 +65,7 @@ impl QueueCounters {
             sum.link.dropped += link.dropped;
             sum.link.oversize += link.oversize;
             sum.failures += failures;
+            sum.packets += packets;
         }
         sum
     }

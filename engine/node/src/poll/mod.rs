@@ -18,6 +18,7 @@ use bloomrf_engine::handshake::{self, Stop};
 use bloomrf_engine::ingest::{Queue, QueueCommand, QueueEvent, RefuseReason};
 use bloomrf_netio::{BURST_MAX, Burst, Link, LinkError};
 
+use crate::tap::Tap;
 use crate::watch::Pulse;
 
 pub(crate) use counters::{QueueCounters, QueueNumbers};
@@ -31,6 +32,8 @@ pub(crate) struct PollLoop {
     pub(crate) link: Box<dyn Link>,
     /// What becomes of them.
     pub(crate) queue: Queue,
+    /// Of a tap: makes records of what arrives, whatever it is.
+    pub(crate) tap: Option<Tap>,
     /// Whose datagrams are looked at; the link keeps sources unless it is anybody's.
     pub(crate) allow: Networks,
     /// To the thread of a raw port that owns addresses.
@@ -86,6 +89,9 @@ impl PollLoop {
     /// Receives, and hands over what came: also what came before a failure, which was counted as
     /// received.
     fn take_burst(&mut self, now_ns: u64) -> (usize, Result<(), LinkError>) {
+        if let Some(tap) = &mut self.tap {
+            return tap.turn(&mut *self.link, &mut self.queue, now_ns);
+        }
         let mut burst = Burst::new();
         let outcome = self.link.rx_burst(&mut burst);
         take_datagrams(&mut self.queue, &self.allow, &burst, now_ns);
@@ -113,7 +119,8 @@ impl PollLoop {
     }
 
     fn numbers(&self, failures: u64) -> QueueNumbers {
-        QueueNumbers { ingest: *self.queue.stats(), link: self.link.stats(), failures }
+        let packets = self.tap.as_ref().map(|tap| *tap.counts()).unwrap_or_default();
+        QueueNumbers { ingest: *self.queue.stats(), link: self.link.stats(), failures, packets }
     }
 
     #[cold]

@@ -85,6 +85,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
     let poll = PollLoop {
         link: of(link),
         queue,
+        tap: None,
         allow: Networks::default(),
         to_port: None,
         commands: commands_out,

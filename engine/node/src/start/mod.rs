@@ -23,6 +23,7 @@ use bloomrf_kernels::params::Budget;
 use bloomrf_netio::{Link, Waker};
 use tokio::sync::{mpsc, watch};
 
+use crate::config::LinkUse;
 use crate::control::{ControlLoop, FROM_SCC_MAX, QueuePort, SealLoop, SealerLink, TO_SCC_MAX};
 use crate::env::SystemClock;
 use crate::keys::Keys;
@@ -32,6 +33,7 @@ use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
 use crate::port::ToPort;
 use crate::respond::{TcpResponder, UdpResponder};
 use crate::shared::Shared;
+use crate::tap::{Tap, Taps};
 use crate::watch::{Pulse, WatchLoop};
 use crate::{Config, Node};
 
@@ -46,7 +48,7 @@ use sockets::Sockets;
 pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, StartError> {
     let keys = Keys::load(&config)?;
     let Surroundings { clock, links, sender } = surroundings;
-    let Sockets { links, sender, gauges, lookup_udp, lookup_tcp, http, ports } =
+    let Sockets { links, loss_marks, sender, gauges, lookup_udp, lookup_tcp, http, ports } =
         Sockets::bind(&config, links, sender)?;
     // After the sockets: who cannot bind them touches no folder that another node uses.
     let (disk, rng, seed) = persist::open_folder(&config)?;
@@ -59,6 +61,7 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
         StoreConfig { retain_batches: config.retain_batches, arena_bytes: config.arena_bytes };
     let store = Store::on(bounds, config.kernel, Some(memory.store));
     let clock = clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
+    let Taps { taps, verdicts } = Taps::make(&config, &clock, &disk, &loss_marks)?;
     let shared = Arc::new(Shared::new(config, keys, store, metrics, clock, gauges));
     let ingest = ingest_config(&shared, policy, memory.open);
 
@@ -97,11 +100,11 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
         sealer.require_keys(Arc::clone(keys));
     }
     let seal =
-        SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, vec![], report, from_scc);
+        SealLoop::new(Arc::clone(&shared), sealer, ports_of_queues, verdicts, report, from_scc);
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     let _ = sealer_thread.set(sealer.clone());
     threads.spawn_port(sender, ports.lookup.port(), &mut ends)?;
-    threads.spawn_queues(links, ends, &ingest, &sealer)?;
+    threads.spawn_queues(links, ends, taps, &ingest, &sealer)?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
     threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
     let tcp = TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped };
@@ -135,7 +138,11 @@ fn ingest_config(shared: &Shared, policy: FilterPolicy, arena: Option<Arena>) ->
         schema: Arc::clone(&shared.schema),
         policy: Arc::new(policy),
         board: Arc::new(OpenBoard::new(config.expected_records)),
-        idle_ns: config.batch_idle_ms * 1_000_000,
+        // A tap ends its batches itself.
+        idle_ns: match config.link.link_use {
+            LinkUse::Ingest => config.batch_idle_ms * 1_000_000,
+            LinkUse::Tap => u64::MAX,
+        },
         frames_max: FRAMES_PER_BATCH_MAX,
         tuning: Tuning { arena, ..Tuning::default() },
     }
@@ -215,12 +222,14 @@ impl Threads {
         &mut self,
         links: Vec<Box<dyn Link>>,
         ends: Vec<QueueEnds>,
+        taps: Vec<Tap>,
         ingest: &IngestConfig,
         sealer: &Thread,
     ) -> Result<(), StartError> {
         let (ready, all_ready) = crossbeam_channel::bounded(links.len());
         let shared = Arc::clone(&self.shared);
         let queues = links.len();
+        let mut taps = taps.into_iter();
         let places = links.into_iter().zip(ends).zip(&shared.queues).enumerate();
         for (index, ((link, QueueEnds { commands, events, to_port }), counters)) in places {
             let core = shared.config.cores.get(index).copied();
@@ -229,6 +238,7 @@ impl Threads {
             let stop = Arc::clone(&shared.stop);
             let allow = shared.config.ingest_allow.clone();
             let keys = shared.keys.ingest().map(Arc::clone);
+            let tap = taps.next();
             self.spawn(format!("bloomrf-rx-{index}"), move |pulse| {
                 if let Err(error) = core.map_or(Ok(()), pin) {
                     let _ = ready.send(Err(error));
@@ -243,6 +253,7 @@ impl Threads {
                 PollLoop {
                     link,
                     queue,
+                    tap,
                     allow,
                     to_port,
                     commands,

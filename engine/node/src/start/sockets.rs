@@ -16,6 +16,9 @@ use crate::respond::LookupSocket;
 /// All sockets, bound.
 pub(super) struct Sockets {
     pub(super) links: Vec<Box<dyn Link>>,
+    /// What the links had lost when they were opened: all that they lose from then on is lost to
+    /// the first batches of a tap.
+    pub(super) loss_marks: Vec<u64>,
     /// Of a raw port with addresses.
     pub(super) sender: Option<Box<dyn FrameSender>>,
     pub(super) gauges: Vec<DropGauge>,
@@ -38,6 +41,7 @@ impl Sockets {
             Some(links) => return Err(links_error(links.len(), config.queue_count())),
             None => open_port(config, ingest)?,
         };
+        let loss_marks = links.iter().map(|link| link.stats().loss_mark).collect();
         if !config.ingest_allow.are_any() {
             links.iter_mut().try_for_each(keep_sources)?;
         }
@@ -49,7 +53,7 @@ impl Sockets {
             lookup: lookup_udp.address(),
             http: http.local_addr().map_err(|e| HTTP.error(address, e))?,
         };
-        Ok(Sockets { links, sender, gauges, lookup_udp, lookup_tcp, http, ports })
+        Ok(Sockets { links, loss_marks, sender, gauges, lookup_udp, lookup_tcp, http, ports })
     }
 }
 

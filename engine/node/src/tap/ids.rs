@@ -15,14 +15,14 @@ use bloomrf_engine::persist::publish;
 
 /// The ids of one queue's batches, ascending.
 #[derive(Clone, Debug)]
-pub(crate) struct BatchIds {
+pub(super) struct BatchIds {
     next: BatchId,
     step: u64,
 }
 
 impl BatchIds {
     /// Of queue number `queue` of `queues`, which share the ids from `first` on.
-    pub(crate) fn of_queue(first: BatchId, queue: usize, queues: usize) -> Self {
+    pub(super) fn of_queue(first: BatchId, queue: usize, queues: usize) -> Self {
         BatchIds { next: first + queue as u64, step: queues as u64 }
     }
 
@@ -35,7 +35,7 @@ impl BatchIds {
 }
 
 /// The first of `RESERVED` ids that nobody had before; `None` where so many are not left.
-pub(crate) fn reserve_ids(disk: &dyn Disk, unix_us: i64) -> Option<BatchId> {
+pub(super) fn reserve_ids(disk: &dyn Disk, unix_us: i64) -> Option<BatchId> {
     let earlier = match disk.read(NAME, FILE_BYTES_MAX).map(|bytes| decode(&bytes)) {
         Ok(Some(end)) => end,
         Ok(None) => {
@@ -56,7 +56,7 @@ pub(crate) fn reserve_ids(disk: &dyn Disk, unix_us: i64) -> Option<BatchId> {
     let first = clock.max(earlier).max(above_stored);
     let end = first.checked_add(RESERVED)?;
     if let Err(error) = publish(disk, NAME, encode(end).as_bytes()) {
-        tracing::warn!(file = NAME, %error, "batch ids not reserved: the next start trusts its clock");
+        tracing::warn!(file = NAME, %error, "ids not reserved: the next start trusts its clock");
     }
     Some(first)
 }

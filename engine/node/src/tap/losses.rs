@@ -141,4 +141,4 @@ const GUARD_NS: u64 = 200_000_000;
 /// Batches that may wait for their verdict at once.
 const WAITING_MAX: usize = 4_096;
 /// Room for verdicts on their way to the sealer; where it is full they wait.
-pub(crate) const VERDICTS_MAX: usize = 256;
+const VERDICTS_MAX: usize = 256;

@@ -13,10 +13,12 @@
 
 mod ids;
 mod losses;
+mod make;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bloomrf_engine::env::Clock;
 use bloomrf_engine::identity::{BatchId, ClusterId, Fingerprint};
@@ -25,13 +27,14 @@ use bloomrf_engine::limits::{FRAME_BYTES_MAX, FRAMES_PER_BATCH_MAX};
 use bloomrf_engine::schema::PACKET_RECORD_BYTES;
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{FrameHeader, HEADER_BYTES, LaneTotal};
-use bloomrf_netio::{Burst, Link};
+use bloomrf_netio::{Burst, Link, LinkError};
 
 use crate::packet::{self, PacketCounts, PacketView};
 
-pub(crate) use ids::{BatchIds, reserve_ids};
-pub(crate) use losses::{TapVerdict, VERDICTS_MAX};
+pub(crate) use losses::TapVerdict;
+pub(crate) use make::Taps;
 
+use ids::BatchIds;
 use losses::{Losses, Mark};
 
 /// How a tap cuts its stream of packets.
@@ -85,7 +88,7 @@ struct OpenBatch {
 impl Tap {
     /// A tap whose batches have `ids`, and its verdicts' ring. `loss_mark` is the link's as it was
     /// when the port was opened: what is lost from then on counts.
-    pub(crate) fn new(
+    fn new(
         config: TapConfig,
         clock: Arc<dyn Clock>,
         ids: BatchIds,
@@ -106,8 +109,33 @@ impl Tap {
         (tap, verdicts)
     }
 
+    /// One turn of the poll loop: receives a burst and takes it. Returns its length.
+    pub(crate) fn turn(
+        &mut self,
+        link: &mut dyn Link,
+        queue: &mut Queue,
+        now_ns: u64,
+    ) -> (usize, Result<(), LinkError>) {
+        if self.must_wait(queue) {
+            self.after_burst(link, queue, false, now_ns);
+            std::thread::sleep(PATIENCE);
+            return (0, Ok(()));
+        }
+        let mut burst = Burst::new();
+        let outcome = link.rx_burst(&mut burst);
+        let count = burst.len();
+        self.on_burst(&burst, queue, now_ns);
+        drop(burst);
+        if outcome.is_err() {
+            // Nobody knows what was missed.
+            self.losses.note();
+        }
+        self.after_burst(link, queue, count == 0 && outcome.is_ok(), now_ns);
+        (count, outcome)
+    }
+
     /// Takes the packets of a burst, in order. At most one batch ends within it.
-    pub(crate) fn on_burst(&mut self, burst: &Burst<'_>, queue: &mut Queue, now_ns: u64) {
+    fn on_burst(&mut self, burst: &Burst<'_>, queue: &mut Queue, now_ns: u64) {
         let mut wall_ns = None;
         for received in burst.iter() {
             let mut view = PacketView::from(received);
@@ -147,15 +175,9 @@ impl Tap {
         }
     }
 
-    /// To be called after each burst, when the link is free again: closes what has ended, and
-    /// judges what has been closed for long enough.
-    pub(crate) fn after_burst(
-        &mut self,
-        link: &dyn Link,
-        queue: &mut Queue,
-        is_empty: bool,
-        now_ns: u64,
-    ) {
+    /// After each burst, when the link is free again: closes what has ended, and judges what has
+    /// been closed for long enough. `is_empty`: the port was found drained.
+    fn after_burst(&mut self, link: &dyn Link, queue: &mut Queue, is_empty: bool, now_ns: u64) {
         let is_over = |open: &OpenBatch| {
             open.records >= self.config.batch_records
                 || now_ns.saturating_sub(open.opened_ns) >= self.config.batch_ns
@@ -180,14 +202,9 @@ impl Tap {
         }
     }
 
-    /// Receiving failed: nobody knows what was missed.
-    pub(crate) fn on_failure(&mut self) {
-        self.losses.note();
-    }
-
     /// Whether the link is to be left alone for now: its packets can wait, and there is no room for
     /// the batch that they belong to.
-    pub(crate) fn must_wait(&self, queue: &Queue) -> bool {
+    fn must_wait(&self, queue: &Queue) -> bool {
         let is_full = |open: &OpenBatch| open.records >= self.config.batch_records;
         self.config.is_patient && self.open.as_ref().is_some_and(is_full) && !self.can_end(queue)
     }
@@ -242,6 +259,8 @@ impl Tap {
     }
 }
 
+/// A replay that waits looks again after this.
+const PATIENCE: Duration = Duration::from_micros(200);
 /// Bytes of records in one frame.
 const PAYLOAD_BYTES: usize =
     (FRAME_BYTES_MAX - HEADER_BYTES) / PACKET_RECORD_BYTES * PACKET_RECORD_BYTES;
