@@ -1,5 +1,5 @@
 //! Links that bring frames in, capture files, and raw header parsing. Knows nothing of filters.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod burst;
 pub mod capture;

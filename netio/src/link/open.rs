@@ -62,7 +62,8 @@ fn open_udp(options: &PortOptions) -> Result<Port, LinkError> {
         receive_buffer: options.receive_buffer,
         queues: options.queues,
     })?;
-    let warnings = links.iter().filter_map(|link| {
+    let mut warnings = busy_poll(&links, options.busy_poll_us);
+    warnings.extend(links.iter().filter_map(|link| {
         let (wanted, granted) = link.receive_buffer();
         (granted < wanted).then(|| {
             format!(
@@ -70,14 +71,30 @@ fn open_udp(options: &PortOptions) -> Result<Port, LinkError> {
                  may be lost; raise net.core.rmem_max (sysctl) or lower receive_buffer"
             )
         })
-    });
+    }));
     Ok(Port {
         sender: None,
         gauges: links.iter().filter_map(UdpLink::drop_gauge).collect(),
         local: links.first().map_or(options.listen, UdpLink::local_addr),
-        warnings: warnings.collect(),
+        warnings,
         links: links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect(),
     })
+}
+
+/// All queues of a port are alike: one warning is enough.
+fn busy_poll(links: &[UdpLink], microseconds: u32) -> Vec<String> {
+    let refused = links
+        .iter()
+        .filter(|_| microseconds > 0)
+        .find_map(|link| link.set_busy_poll(microseconds).err());
+    let words = |error| {
+        format!(
+            "busy_poll_us = {microseconds} is wanted and the system refuses it ({error}): receive \
+             calls do not poll the device; raise net.core.busy_read (sysctl), or grant \
+             CAP_NET_ADMIN, or set it to 0"
+        )
+    };
+    refused.map(words).into_iter().collect()
 }
 
 fn open_pcap(argument: &str, options: &PortOptions) -> Result<Port, LinkError> {
@@ -93,4 +110,21 @@ fn open_pcap(argument: &str, options: &PortOptions) -> Result<Port, LinkError> {
         local: options.listen,
         warnings,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_poll_that_the_system_refuses_is_one_warning() {
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let config = UdpConfig { listen, groups: Vec::new(), receive_buffer: 0, queues: 2 };
+        let links = UdpLink::open(&config).unwrap();
+        assert_eq!(busy_poll(&links, 0), Vec::<String>::new());
+        // Not even root may ask for a time below zero, which this is as the system reads it.
+        let warnings = busy_poll(&links, u32::MAX);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("busy_poll_us = 4294967295 is wanted"), "{warnings:?}");
+    }
 }

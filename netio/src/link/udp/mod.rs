@@ -1,23 +1,28 @@
 //! UDP sockets: one per queue on one port (SO_REUSEPORT); multicast and broadcast joins; works
 //! unprivileged. Also the sender that a broadcaster uses.
 //!
-//! Hot path: one system call per datagram, no allocation, at most `BURST_MAX` calls per burst.
+//! Hot path: one system call per burst (where the system has `recvmmsg`), no allocation.
 //!
-//! What the kernel drops because a receive buffer is full is not told to a socket in a way that
-//! safe code can read per datagram; [`DropGauge`] reads the kernel's own count, off the poll core.
-//! Every such loss also shows as a gap in its batch, which is then never verified.
+//! What the kernel drops because a receive buffer is full it would tell with each datagram
+//! (SO_RXQ_OVFL), at a price for each; [`DropGauge`] reads the same count off the poll core. Every
+//! such loss also shows as a gap in its batch, which is then never verified.
 
 mod drops;
 mod filter;
 mod open;
+#[cfg(target_os = "linux")]
+mod receive;
+#[cfg(any(test, not(target_os = "linux")))]
+mod receive_each;
 mod sender;
+mod source;
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SocketAddrAny};
 use socket2::Socket;
 
 pub use drops::{DropGauge, host_losses};
@@ -26,7 +31,11 @@ pub use sender::{SenderStats, UdpSender};
 
 use super::waker::{WakeSource, timespec};
 use super::{Link, LinkError, LinkStats, Waker};
-use crate::burst::{BUFFER_BYTES, Burst, Received};
+use crate::burst::{BUFFER_BYTES, Burst};
+#[cfg(target_os = "linux")]
+use receive::Receiver;
+#[cfg(not(target_os = "linux"))]
+use receive_each::Receiver;
 
 /// Most queues of one port.
 pub const QUEUES_MAX: usize = 64;
@@ -59,8 +68,7 @@ pub struct UdpLink {
     buffer_wanted: usize,
     buffer_granted: usize,
     keeps_sources: bool,
-    /// A buffer for each datagram of a burst.
-    memory: Box<[u8]>,
+    receiver: Receiver,
     stats: LinkStats,
 }
 
@@ -83,6 +91,18 @@ impl UdpLink {
         (self.buffer_wanted, self.buffer_granted)
     }
 
+    /// Lets each receive call poll the device for up to `microseconds`, where nothing has come.
+    ///
+    /// # Errors
+    /// The system's reason: some have no such thing, and a time above `net.core.busy_read` needs a
+    /// privilege (CAP_NET_ADMIN).
+    pub fn set_busy_poll(&self, microseconds: u32) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        return self.socket.set_busy_poll(microseconds);
+        #[cfg(not(target_os = "linux"))]
+        return Err(io::Error::new(io::ErrorKind::Unsupported, format!("{microseconds} us")));
+    }
+
     /// A reader of the kernel's drop count for this socket, for another thread.
     #[must_use]
     pub fn drop_gauge(&self) -> Option<DropGauge> {
@@ -92,31 +112,10 @@ impl UdpLink {
 
 impl Link for UdpLink {
     fn rx_burst<'a>(&'a mut self, burst: &mut Burst<'a>) -> Result<(), LinkError> {
-        // Bounded by calls, not by datagrams delivered: oversize ones must not hold the core.
-        for buffer in self.memory.chunks_exact_mut(BUFFER_BYTES) {
-            let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
-            let received = match self.keeps_sources {
-                false => rustix::net::recv(&self.socket, &mut *buffer, flags).map(|(_, n)| (n, 0)),
-                true => rustix::net::recvfrom(&self.socket, &mut *buffer, flags)
-                    .map(|(_, n, source)| (n, source.map_or(0, address_bits))),
-            };
-            match received {
-                Ok((length, source)) => match buffer.get(..length) {
-                    Some(bytes) => {
-                        burst.push(Received::payload(bytes, source));
-                        self.stats.received += 1;
-                        self.stats.bytes += length as u64;
-                    }
-                    // With TRUNC the number is the datagram's own length.
-                    None => self.stats.oversize += 1,
-                },
-                Err(Errno::AGAIN) => break,
-                // Interrupted, or an ICMP answer to something sent from this port: not ours.
-                Err(Errno::INTR | Errno::CONNREFUSED) => {}
-                Err(errno) => return Err(LinkError::Receive(errno.into())),
-            }
-        }
-        Ok(())
+        let UdpLink { receiver, socket, keeps_sources, stats, .. } = self;
+        receiver
+            .rx_burst(socket, *keeps_sources, burst, stats)
+            .map_err(|errno| LinkError::Receive(errno.into()))
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), LinkError> {
@@ -154,14 +153,9 @@ impl Link for UdpLink {
     }
 }
 
-/// The source's address as [`Burst::sources`] shows it.
-fn address_bits(source: SocketAddrAny) -> u128 {
-    match SocketAddr::try_from(source) {
-        Ok(SocketAddr::V4(source)) => source.ip().to_ipv6_mapped().to_bits(),
-        Ok(SocketAddr::V6(source)) => source.ip().to_bits(),
-        Err(_) => 0,
-    }
-}
+/// From one buffer of a burst to the next, bytes: a cache line more than a buffer, so that the
+/// first lines of all of them do not compete for the same few places of the cache.
+const STRIDE: usize = BUFFER_BYTES + 64;
 
 #[cfg(test)]
 mod tests;

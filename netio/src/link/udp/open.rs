@@ -12,8 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::super::waker::WakeSource;
-use super::{LinkError, LinkStats, QUEUES_MAX, UdpConfig, UdpLink, filter};
-use crate::burst::{BUFFER_BYTES, BURST_MAX};
+use super::{LinkError, LinkStats, QUEUES_MAX, Receiver, UdpConfig, UdpLink, filter};
 
 pub(super) fn open(config: &UdpConfig) -> Result<Vec<UdpLink>, LinkError> {
     if config.queues == 0 || config.queues > QUEUES_MAX {
@@ -50,7 +49,7 @@ pub(super) fn open(config: &UdpConfig) -> Result<Vec<UdpLink>, LinkError> {
             buffer_wanted: config.receive_buffer,
             buffer_granted,
             keeps_sources: false,
-            memory: vec![0; BURST_MAX * BUFFER_BYTES].into_boxed_slice(),
+            receiver: Receiver::new(),
             stats: LinkStats::default(),
         });
     }

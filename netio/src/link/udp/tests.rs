@@ -232,3 +232,50 @@ fn sources_are_told_once_they_are_asked_for() {
     let expected = [mapped("::ffff:127.0.0.1"), mapped("::ffff:127.9.8.7")];
     assert_eq!(received(&mut link), expected);
 }
+
+#[test]
+fn one_call_per_burst_gives_what_one_call_per_datagram_gives() {
+    let mut seeded =
+        crate::seeded::Seeded::new("one_call_per_burst_gives_what_one_call_per_datagram_gives");
+    let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (many, each): (Socket, Socket) = (bind().into(), bind().into());
+    let targets = [&many, &each].map(|s| s.local_addr().unwrap().as_socket().unwrap());
+    let senders = ["127.0.0.1", "127.3.2.1"].map(|ip| UdpSocket::bind((ip, 0)).unwrap());
+    let (mut by_many, mut by_each) = (receive::Receiver::new(), receive_each::Receiver::new());
+    let (mut stats_many, mut stats_each) = (LinkStats::default(), LinkStats::default());
+    let lengths = [0, 1, 64, 1_472, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 20_000];
+    for round in 0..60 {
+        // None, some, a full burst, and more than one; a receive buffer holds few long ones.
+        let count = [0, 1, 5, 64, 70][seeded.below(5)];
+        let kinds = if count > 5 { 4 } else { lengths.len() };
+        for _ in 0..count {
+            let length = lengths[seeded.below(kinds)];
+            let datagram = seeded.bytes(length);
+            let sender = &senders[seeded.below(2)];
+            targets.iter().for_each(|target| _ = sender.send_to(&datagram, target).unwrap());
+        }
+        let keeps = round % 2 == 0;
+        for _ in 0..2 {
+            let (mut burst_many, mut burst_each) = (Burst::new(), Burst::new());
+            by_many.rx_burst(&many, keeps, &mut burst_many, &mut stats_many).unwrap();
+            by_each.rx_burst(&each, keeps, &mut burst_each, &mut stats_each).unwrap();
+            assert!(burst_many.iter().eq(burst_each.iter()), "round {round}");
+            assert_eq!(stats_many, stats_each);
+        }
+    }
+    assert!(stats_many.oversize > 0 && stats_many.received > 100);
+}
+
+#[test]
+fn an_icmp_answer_to_what_was_sent_from_the_port_is_no_error() {
+    let gone = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut link = UdpLink::open(&config("127.0.0.1:0", 1)).unwrap().remove(0);
+    // A socket that is connected hears of such answers.
+    link.socket.connect(&gone.into()).unwrap();
+    let mut burst = Burst::new();
+    for _ in 0..3 {
+        let _ = link.socket.send(b"nobody");
+    }
+    link.rx_burst(&mut burst).unwrap();
+    assert!(burst.is_empty());
+}
