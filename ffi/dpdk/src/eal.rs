@@ -55,8 +55,8 @@ enum State {
     Ended,
 }
 
-/// EAL itself starts at most once in a process. The lock also serves all that is done to devices and
-/// ports, which DPDK does not guard by itself.
+/// EAL itself starts at most once in a process. The lock also serves all that is done to devices
+/// and ports, which DPDK does not guard by itself.
 static STATE: Mutex<State> = Mutex::new(State::Fresh);
 
 /// Held while devices or ports change. No code that can panic runs under it.

@@ -124,8 +124,8 @@ pub enum DpdkError {
     },
     /// A pool that starves its own port.
     #[error(
-        "device `{device}`: a pool of {asked} mbufs is too small: its queues, their descriptors and \
-         the threads' caches hold up to {least}; raise pool_mbufs, or leave it out"
+        "device `{device}`: a pool of {asked} mbufs is too small: its queues, their descriptors \
+         and the threads' caches hold up to {least}; raise pool_mbufs, or leave it out"
     )]
     PoolTooSmall {
         /// Its name.
@@ -177,6 +177,14 @@ pub enum DpdkError {
         what: &'static str,
         /// Why.
         reason: Reason,
+    },
+    /// Somebody kept mbufs beyond the end of their port.
+    #[error(
+        "{mbufs} mbufs had not come back when their port was closed: their memory was given up"
+    )]
+    Leaked {
+        /// How many.
+        mbufs: u64,
     },
     /// Sending a frame that no mbuf holds.
     #[error("a frame of {bytes} bytes does not fit an mbuf: at most {most} do")]

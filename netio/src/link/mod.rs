@@ -5,6 +5,8 @@
 //! Hot path: `rx_burst` neither allocates nor copies where the system shares its memory; work
 //! bounded by `BURST_MAX`.
 
+#[cfg(feature = "dpdk")]
+pub mod dpdk;
 pub mod mem;
 mod open;
 pub mod pcap;
@@ -17,7 +19,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use open::{Port, PortOptions, open};
+pub use open::{Port, PortOptions, open, shutdown};
 pub use spec::{LinkKind, LinkSpec, SpecError};
 pub use waker::Waker;
 
@@ -162,6 +164,18 @@ pub enum LinkError {
     NotBuilt {
         /// The kind of link.
         kind: &'static str,
+    },
+    /// A port of DPDK: its own reason, and what to do.
+    #[cfg(feature = "dpdk")]
+    #[error(transparent)]
+    Dpdk(#[from] bloomrf_dpdk::DpdkError),
+    /// Options of a port that cannot be.
+    #[error("{option}: {expected}")]
+    Option {
+        /// As it was given.
+        option: String,
+        /// What would have been right.
+        expected: &'static str,
     },
     /// Receiving failed.
     #[error("receive: {0}")]

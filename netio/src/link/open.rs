@@ -25,7 +25,8 @@ pub struct PortOptions {
     pub busy_poll_us: u32,
     /// Of raw ports: whether a sender is wanted, too.
     pub sends: bool,
-    /// Of DPDK: further arguments of its EAL.
+    /// Of DPDK: further arguments of its EAL, and settings of ours: `memory_mib=`, `pool_mbufs=`
+    /// and `descriptors=` with a number. EAL's, and memory, are taken from a process's first port.
     pub dpdk_args: Vec<String>,
 }
 
@@ -51,8 +52,22 @@ pub fn open(spec: &LinkSpec, options: &PortOptions) -> Result<Port, LinkError> {
     match spec.kind {
         LinkKind::Udp => open_udp(options),
         LinkKind::Pcap => open_pcap(&spec.argument, options),
-        LinkKind::AfPacket | LinkKind::Dpdk => Err(LinkError::NotBuilt { kind: spec.kind.name() }),
+        #[cfg(feature = "dpdk")]
+        LinkKind::Dpdk => super::dpdk::open(&spec.argument, options),
+        #[cfg(not(feature = "dpdk"))]
+        LinkKind::Dpdk => Err(LinkError::NotBuilt { kind: spec.kind.name() }),
+        LinkKind::AfPacket => Err(LinkError::NotBuilt { kind: spec.kind.name() }),
     }
+}
+
+/// Ends what links share in this process; to be called last, when all ports are closed.
+///
+/// # Errors
+/// Memory of DPDK's had not come back.
+pub fn shutdown() -> Result<(), LinkError> {
+    #[cfg(feature = "dpdk")]
+    super::dpdk::shutdown()?;
+    Ok(())
 }
 
 fn open_udp(options: &PortOptions) -> Result<Port, LinkError> {
