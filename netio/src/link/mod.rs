@@ -5,6 +5,8 @@
 //! Hot path: `rx_burst` neither allocates nor copies where the system shares its memory; work
 //! bounded by `BURST_MAX`.
 
+#[cfg(target_os = "linux")]
+pub mod af_packet;
 #[cfg(feature = "dpdk")]
 pub mod dpdk;
 pub mod mem;
@@ -176,6 +178,15 @@ pub enum LinkError {
         option: String,
         /// What would have been right.
         expected: &'static str,
+    },
+    /// A port of `af_packet` does not open, or does not send.
+    #[cfg(target_os = "linux")]
+    #[error("af_packet:{interface}: {source}")]
+    AfPacket {
+        /// Its interface.
+        interface: String,
+        /// Why, with what to do.
+        source: af_packet::AfPacketError,
     },
     /// Receiving failed.
     #[error("receive: {0}")]

@@ -56,6 +56,9 @@ pub fn open(spec: &LinkSpec, options: &PortOptions) -> Result<Port, LinkError> {
         LinkKind::Dpdk => super::dpdk::open(&spec.argument, options),
         #[cfg(not(feature = "dpdk"))]
         LinkKind::Dpdk => Err(LinkError::NotBuilt { kind: spec.kind.name() }),
+        #[cfg(target_os = "linux")]
+        LinkKind::AfPacket => super::af_packet::open_port(&spec.argument, options),
+        #[cfg(not(target_os = "linux"))]
         LinkKind::AfPacket => Err(LinkError::NotBuilt { kind: spec.kind.name() }),
     }
 }
