@@ -70,3 +70,6 @@ fn mapped(address: [u8; 4]) -> u128 {
 fn is_mapped(address: u128) -> bool {
     address >> 32 == 0xffff
 }
+
+#[cfg(test)]
+mod tests;
