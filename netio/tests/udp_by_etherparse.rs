@@ -18,18 +18,23 @@ use frames::{Cooked, check, cook};
 /// Frames with each thing that may stand before a datagram, all of them accepted.
 fn good() -> Vec<Cooked> {
     let mut all = Vec::new();
-    for (link, tags, v6, extensions) in [
-        (0, 0, 0, 0),
-        (0, 1, 0, 0),
-        (0, 2, 0, 3),
-        (0, 0, 1, 0),
-        (0, 1, 1, 0),
-        (0, 2, 1, 1),
-        (3, 0, 0, 0),
-        (5, 0, 0, 1),
-        (6, 1, 1, 0),
+    // The last is the kind of an IPv6 header; 3 is a fragment header of a whole datagram.
+    for (link, tags, v6, extensions, kind) in [
+        (0, 0, 0, 0, 0),
+        (0, 1, 0, 0, 0),
+        (0, 2, 0, 3, 0),
+        (0, 0, 1, 0, 0),
+        (0, 1, 1, 0, 0),
+        (0, 2, 1, 1, 0),
+        (0, 0, 1, 1, 1),
+        (0, 0, 1, 1, 3),
+        (3, 0, 0, 0, 0),
+        (5, 0, 0, 1, 0),
+        (6, 1, 1, 0, 0),
     ] {
-        let recipe = [link, tags, v6, 21, 0, 0, 6, 0, extensions, 0x1b, 0x4b, 0x1b, 0x55];
+        let ports = [0x1b, 0x4b, 0x1b, 0x55];
+        let recipe = [&[link, tags, v6, 21, 0, 0, 6, 0, extensions][..], &ports, &[0, 0, kind]];
+        let recipe = recipe.concat();
         let mut frame = cook(&recipe);
         frames::seal(&mut frame);
         let Cooked { link_type, wire_bytes, ref bytes } = frame;
