@@ -14,7 +14,6 @@ use bloomrf_engine::wire::lookup::{PREFIX_BYTES, REPLY_BYTES_MIN, message_bytes}
 use bloomrf_engine::wire::mac::SEAL_BYTES;
 use smoltcp::iface::{SocketHandle, SocketSet};
 use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
-use smoltcp::time::Duration as StackDuration;
 
 use crate::metrics::LookupRefusal;
 use crate::respond::{Answerer, IDLE_MAX, MESSAGE_MAX};
@@ -84,8 +83,7 @@ impl Seats {
             let mut socket = Socket::new(buffer(LOOKUP_SHORT_BYTES), buffer(REPLY_ROOM));
             socket.set_nagle_enabled(false);
             socket.set_ack_delay(None);
-            let message_max_ms = u64::try_from(MESSAGE_MAX.as_millis()).unwrap_or(0);
-            socket.set_timeout(Some(StackDuration::from_millis(message_max_ms)));
+            // Without a timeout of the stack: each phase has its deadline here.
             // The port is not 0 and the socket is new: nothing can be wrong.
             let _ = socket.listen(lookup_port);
             let handle = sockets.add(socket);
@@ -225,22 +223,15 @@ impl Seats {
                 Ok(Step::Goes)
             }
             Phase::Prefix => {
-                let mut prefix = [0; PREFIX_BYTES];
-                if socket.recv_queue() < prefix.len() {
-                    if !hears(socket) {
-                        socket.close();
-                        seat.leave(shared, &mut self.long);
-                        seat.deadline_ns = now_ns + MESSAGE_MAX_NS;
-                    }
-                    return Ok(Step::Waits);
+                if socket.recv_queue() >= PREFIX_BYTES {
+                    return read_prefix(seat, socket, answerer, now_ns);
                 }
-                let source = socket.remote_endpoint().ok_or(LookupRefusal::Internal)?;
-                answerer.admit(source.addr.into())?;
-                let _ = socket.recv_slice(&mut prefix);
-                let length = message_bytes(prefix).map_err(LookupRefusal::Malformed)?;
-                let message = Phase::Message { length, long: None };
-                seat.wait_for(message, now_ns + MESSAGE_MAX_NS);
-                Ok(Step::Goes)
+                if !hears(socket) {
+                    socket.close();
+                    seat.leave(shared, &mut self.long);
+                    seat.deadline_ns = now_ns + MESSAGE_MAX_NS;
+                }
+                Ok(Step::Waits)
             }
             Phase::Message { length, long } => {
                 let length = *length;
@@ -314,6 +305,22 @@ fn give_back(phase: Phase, buffers: &mut Vec<Vec<u8>>) {
         buffer.clear();
         buffers.push(buffer);
     }
+}
+
+/// Reads the length of a message; the question is charged to its asker's network.
+fn read_prefix(
+    seat: &mut Seat,
+    socket: &mut Socket<'static>,
+    answerer: &mut Answerer,
+    now_ns: u64,
+) -> Result<Step, LookupRefusal> {
+    let source = socket.remote_endpoint().ok_or(LookupRefusal::Internal)?;
+    answerer.admit(source.addr.into())?;
+    let mut prefix = [0; PREFIX_BYTES];
+    let _ = socket.recv_slice(&mut prefix);
+    let length = message_bytes(prefix).map_err(LookupRefusal::Malformed)?;
+    seat.wait_for(Phase::Message { length, long: None }, now_ns + MESSAGE_MAX_NS);
+    Ok(Step::Goes)
 }
 
 /// Reads what is there of a message; true once it is whole: in `short`, or in `long` where it is
