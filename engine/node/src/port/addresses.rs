@@ -65,12 +65,16 @@ impl Addresses {
         let source = Ipv6Addr::from_bits(source).to_canonical();
         let is_host = match source {
             IpAddr::V4(ip) => {
-                !(ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || ip.is_broadcast())
-                    && !self.list.iter().any(|own| is_broadcast_of(own, ip))
+                let is_nobody = ip.is_unspecified() || ip.is_loopback() || ip.is_multicast();
+                !is_nobody && !ip.is_broadcast() && !self.is_broadcast(ip)
             }
             IpAddr::V6(ip) => !(ip.is_unspecified() || ip.is_loopback() || ip.is_multicast()),
         };
         is_host && !self.owns(bits(source))
+    }
+
+    fn is_broadcast(&self, ip: Ipv4Addr) -> bool {
+        self.list.iter().any(|own| is_broadcast_of(own, ip))
     }
 }
 

@@ -158,11 +158,8 @@ impl Seats {
         let count = self.seats.len();
         for at in 0..count {
             let index = (self.first + at) % count;
-            loop {
-                let socket = match self.seats.get(index) {
-                    Some(seat) => sockets.get_mut::<Socket<'_>>(seat.handle),
-                    None => break,
-                };
+            while let Some(seat) = self.seats.get(index) {
+                let socket = sockets.get_mut::<Socket<'_>>(seat.handle);
                 match self.step(index, socket, answerer, shared, now_ns) {
                     Ok(Step::Waits) => break,
                     Ok(Step::Goes) => {}
