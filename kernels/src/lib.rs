@@ -185,6 +185,7 @@ mod block_model;
 pub mod blocked;
 pub mod bloomrf;
 pub mod columns;
+pub mod cycles;
 mod descent;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub mod digest;

@@ -31,6 +31,7 @@ use std::sync::Arc;
 pub use config::{Config, ConfigError};
 pub use networks::Networks;
 pub use persist::PersistNumbers;
+pub use poll::FrameAccount;
 pub use start::{StartError, Surroundings};
 
 use shared::Shared;
@@ -88,6 +89,8 @@ impl Node {
 pub struct NodeStatus {
     /// Ingest counters, summed over the queues.
     pub ingest: bloomrf_engine::ingest::IngestStats,
+    /// What came to the queues and what became of it, all of them together.
+    pub frames: FrameAccount,
     /// Store counters.
     pub store: bloomrf_engine::store::StoreStats,
     /// Batches given up as incomplete.

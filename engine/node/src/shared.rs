@@ -19,7 +19,7 @@ use crate::control::Outcome;
 use crate::keys::Keys;
 use crate::metrics::{Metrics, Moment};
 use crate::persist::PersistShown;
-use crate::poll::QueueCounters;
+use crate::poll::{QueueCounters, QueueNumbers};
 use crate::watch::Stalled;
 use crate::{NodeStatus, PersistNumbers};
 
@@ -185,8 +185,10 @@ impl Shared {
     /// Numbers of this moment.
     pub(crate) fn moment(&self) -> Moment {
         let now_ns = self.clock.now_ns();
+        let queues: Vec<QueueNumbers> = self.queues.iter().map(|queue| queue.load()).collect();
         Moment {
-            queues: QueueCounters::sum(self.queues.iter().map(Arc::as_ref)),
+            sum: QueueNumbers::sum(&queues),
+            queues,
             socket_dropped: self.drops.sum(now_ns),
             store: self.store().stats(),
             arena_bytes: self.config.arena_bytes,
@@ -206,9 +208,13 @@ impl Shared {
 
     /// The same numbers for the demo and tests.
     pub(crate) fn status(&self) -> NodeStatus {
-        let Moment { queues, socket_dropped, store, persist, .. } = self.moment();
+        let Moment { sum: queues, socket_dropped, store, persist, .. } = self.moment();
+        let mut frames = queues.account();
+        frames.arrived += socket_dropped;
+        frames.dropped += socket_dropped;
         NodeStatus {
             ingest: queues.ingest,
+            frames,
             store,
             incomplete: self.metrics.seal.incomplete_sum(),
             dropped: socket_dropped + queues.link.dropped.sum() + queues.link.oversize,

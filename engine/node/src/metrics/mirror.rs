@@ -11,13 +11,16 @@ use prometheus::{IntCounter, IntGauge};
 
 use super::Register;
 use super::persist::PersistMetrics;
+use super::queues::QueueMetrics;
 use crate::poll::QueueNumbers;
 
 /// Numbers of one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
+    /// Per queue.
+    pub(crate) queues: Vec<QueueNumbers>,
     /// Sum over the queues.
-    pub(crate) queues: QueueNumbers,
+    pub(crate) sum: QueueNumbers,
     /// Datagrams that the system dropped before our sockets.
     pub(crate) socket_dropped: u64,
     /// Of the store.
@@ -123,10 +126,17 @@ impl Mirror {
         })
     }
 
-    pub(super) fn refresh(&self, moment: &Moment, forms: &FormCounts, persist: &PersistMetrics) {
+    pub(super) fn refresh(
+        &self,
+        moment: &Moment,
+        forms: &FormCounts,
+        persist: &PersistMetrics,
+        queues: &QueueMetrics,
+    ) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         persist.refresh(&moment.persist, moment.is_disk_failing);
-        let Moment { queues, socket_dropped, store, arena_bytes, .. } = moment;
+        queues.refresh(&moment.queues);
+        let Moment { sum: queues, socket_dropped, store, arena_bytes, .. } = moment;
         set(&self.verified, store.verified);
         set(&self.pending, store.pending);
         set(&self.bytes, store.bytes);
@@ -159,7 +169,7 @@ impl Mirror {
         }
         advance(&self.records_in, ingest.records);
         advance(&self.record_bytes_in, ingest.bytes);
-        advance(&self.receive_failures, queues.failures);
+        advance(&self.receive_failures, queues.stage.failures);
         advance(&self.tap_packets, queues.packets.packets());
         for (counter, (_, value)) in self.tap_unread.iter().zip(queues.packets.by_reason()) {
             advance(counter, value);

@@ -7,6 +7,7 @@ mod lookup;
 mod mirror;
 mod persist;
 mod port;
+mod queues;
 mod repair;
 mod seal;
 
@@ -16,6 +17,7 @@ use mirror::Mirror;
 use persist::PersistMetrics;
 use prometheus::core::Collector;
 use prometheus::{Opts, Registry, TextEncoder};
+use queues::QueueMetrics;
 
 pub(crate) use lookup::{LookupMetrics, LookupRefusal, status_label};
 pub(crate) use mirror::Moment;
@@ -29,6 +31,7 @@ pub(crate) struct Metrics {
     arena_page_bytes: prometheus::IntGauge,
     stalled_threads: prometheus::IntGaugeVec,
     mirror: Mirror,
+    queues: QueueMetrics,
     persist: PersistMetrics,
     /// Counted by the responders.
     pub(crate) lookup: LookupMetrics,
@@ -54,6 +57,7 @@ impl Metrics {
             &["thread"],
         ))?;
         let mirror = Mirror::new(&register)?;
+        let queues = QueueMetrics::new(&register)?;
         let persist = PersistMetrics::new(&register)?;
         let lookup = LookupMetrics::new(&register)?;
         let seal = SealMetrics::new(&register)?;
@@ -64,6 +68,7 @@ impl Metrics {
             arena_page_bytes,
             stalled_threads,
             mirror,
+            queues,
             persist,
             lookup,
             seal,
@@ -92,7 +97,7 @@ impl Metrics {
         moment: &Moment,
         forms: &FormCounts,
     ) -> Result<String, prometheus::Error> {
-        self.mirror.refresh(moment, forms, &self.persist);
+        self.mirror.refresh(moment, forms, &self.persist, &self.queues);
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }

@@ -1,6 +1,6 @@
 //! Claims about a poll loop, over a link in memory.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bloomrf_engine::filter::FilterPolicy;
 use bloomrf_engine::identity::ClusterId;
@@ -14,6 +14,7 @@ use bloomrf_netio::link::mem::{self, MemSender};
 use bloomrf_netio::{LinkError, LinkStats, Waker};
 
 use super::*;
+use crate::config::Idle;
 use crate::env::SystemClock;
 
 struct Bench {
@@ -84,14 +85,15 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
     let (counters, stop) = (Arc::<QueueCounters>::default(), Arc::<Stop>::default());
     let poll = PollLoop {
         link: of(link),
+        stage: Stage::Payloads,
         queue,
-        tap: None,
         allow: Networks::default(),
-        to_port: None,
         commands: commands_out,
         events: events_in,
         sealer: std::thread::current(),
+        backoff: Backoff::new(Idle::Sleep),
         counters: Arc::clone(&counters),
+        numbers: StageNumbers::default(),
         clock: Arc::new(SystemClock::new()),
         stop: Arc::clone(&stop),
     };
@@ -186,7 +188,7 @@ fn the_last_counters_are_published_when_the_loop_ends() {
     bench.end();
     let numbers = counters.load();
     assert_eq!(numbers.ingest.refused.iter().sum::<u64>(), 100);
-    assert_eq!((numbers.link.received, numbers.failures), (100, 0));
+    assert_eq!((numbers.link.received, numbers.stage.failures), (100, 0));
 }
 
 #[test]
@@ -195,7 +197,7 @@ fn frames_received_before_a_failure_are_not_lost() {
     for batch in 1..=10 {
         bench.send(batch);
     }
-    bench.wait("all frames", |n| n.link.received == 20 && n.failures > 1);
+    bench.wait("all frames", |n| n.link.received == 20 && n.stage.failures > 1);
     let counters = Arc::clone(&bench.counters);
     bench.end();
     assert_eq!(counters.load().ingest.frames_in, 20);

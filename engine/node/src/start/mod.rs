@@ -20,7 +20,7 @@ use bloomrf_engine::store::{Store, StoreConfig};
 use bloomrf_kernels::SizeClasses;
 use bloomrf_kernels::arena::Arena;
 use bloomrf_kernels::params::Budget;
-use bloomrf_netio::{Link, Waker};
+use bloomrf_netio::{Framing, Link, Waker};
 use tokio::sync::{mpsc, watch};
 
 use crate::config::LinkUse;
@@ -29,7 +29,7 @@ use crate::env::SystemClock;
 use crate::keys::Keys;
 use crate::metrics::Metrics;
 use crate::persist;
-use crate::poll::{COMMANDS_MAX, EVENTS_MAX, PollLoop};
+use crate::poll::{Backoff, COMMANDS_MAX, EVENTS_MAX, PollLoop, Sorter, Stage, StageNumbers};
 use crate::port::ToPort;
 use crate::respond::{TcpResponder, UdpResponder};
 use crate::shared::Shared;
@@ -238,7 +238,14 @@ impl Threads {
             let stop = Arc::clone(&shared.stop);
             let allow = shared.config.ingest_allow.clone();
             let keys = shared.keys.ingest().map(Arc::clone);
-            let tap = taps.next();
+            let stage = match (taps.next(), link.framing()) {
+                (Some(tap), _) => Stage::Tap(Box::new(tap)),
+                (None, Framing::Payloads) => Stage::Payloads,
+                (None, Framing::Frames) => {
+                    Stage::Frames(Box::new(Sorter::new(&shared.config, to_port)))
+                }
+            };
+            let idle = shared.config.link.idle;
             self.spawn(format!("bloomrf-rx-{index}"), move |pulse| {
                 if let Err(error) = core.map_or(Ok(()), pin) {
                     let _ = ready.send(Err(error));
@@ -252,14 +259,15 @@ impl Threads {
                 let _ = ready.send(Ok(()));
                 PollLoop {
                     link,
+                    stage,
                     queue,
-                    tap,
                     allow,
-                    to_port,
                     commands,
                     events,
                     sealer,
+                    backoff: Backoff::new(idle),
                     counters,
+                    numbers: StageNumbers::default(),
                     clock,
                     stop,
                 }

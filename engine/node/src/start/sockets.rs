@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 
 use bloomrf_netio::link::udp::DropGauge;
 use bloomrf_netio::link::{self, LinkKind, Port, PortOptions};
-use bloomrf_netio::{FrameSender, Link, LinkError};
+use bloomrf_netio::{FrameSender, Framing, Link, LinkError};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::StartError;
@@ -43,7 +43,9 @@ impl Sockets {
         };
         let loss_marks = links.iter().map(|link| link.stats().loss_mark).collect();
         if !config.ingest_allow.are_any() {
-            links.iter_mut().try_for_each(keep_sources)?;
+            // Frames have their sources in them.
+            let mut payloads = links.iter_mut().filter(|link| link.framing() == Framing::Payloads);
+            payloads.try_for_each(keep_sources)?;
         }
         let (lookup_udp, lookup_tcp) = bind_lookup(config)?;
         let address = SocketAddr::new(config.listen, config.observability_port);

@@ -27,9 +27,11 @@ use bloomrf_engine::limits::{FRAME_BYTES_MAX, FRAMES_PER_BATCH_MAX};
 use bloomrf_engine::schema::PACKET_RECORD_BYTES;
 use bloomrf_engine::verify::HashAlgorithm;
 use bloomrf_engine::wire::frame::{FrameHeader, HEADER_BYTES, LaneTotal};
+use bloomrf_kernels::cycles;
 use bloomrf_netio::{Burst, Link, LinkError};
 
 use crate::packet::{self, PacketCounts, PacketView};
+use crate::poll::StageNumbers;
 
 pub(crate) use losses::TapVerdict;
 pub(crate) use make::Taps;
@@ -114,6 +116,7 @@ impl Tap {
         &mut self,
         link: &mut dyn Link,
         queue: &mut Queue,
+        numbers: &mut StageNumbers,
         now_ns: u64,
     ) -> (usize, Result<(), LinkError>) {
         if self.must_wait(queue) {
@@ -121,10 +124,17 @@ impl Tap {
             std::thread::sleep(PATIENCE);
             return (0, Ok(()));
         }
+        let begin = cycles::now();
         let mut burst = Burst::new();
         let outcome = link.rx_burst(&mut burst);
         let count = burst.len();
-        self.on_burst(&burst, queue, now_ns);
+        if count == 0 {
+            numbers.note_empty();
+        } else {
+            let received = cycles::now();
+            self.on_burst(&burst, queue, now_ns);
+            numbers.note(count, [begin, received, received, cycles::now()]);
+        }
         drop(burst);
         if outcome.is_err() {
             // Nobody knows what was missed.

@@ -82,7 +82,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "tap_batch_ms",
         env: "BLOOMRF_TAP_BATCH_MS",
         unit: "milliseconds",
-        limit: "10..=3600000; of one queue of a tap: its batch ends this long after its first record",
+        limit: "10..=3600000; of one queue of a tap: how long its batch lasts",
         apply: |c, v, _| set(&mut c.link.tap_batch_ms, value::number(v, 10..=3_600_000)),
         show: |c| c.link.tap_batch_ms.to_string(),
     },
