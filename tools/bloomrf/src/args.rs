@@ -42,6 +42,19 @@ pub(crate) enum Command {
     /// Ask a node: of these batches, which cannot match?
     #[command(after_help = LOOKUP_EXAMPLES)]
     Lookup(LookupArgs),
+    /// What this machine gives a node, line by line, with the command that mends it.
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor(DoctorArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Settings of the node to look for, TOML; without it, the defaults.
+    #[arg(long, value_name = "FILE", env = "BLOOMRF_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -197,6 +210,7 @@ const EXAMPLES: &str = "\
 Examples:
   bloomrf demo
   bloomrf demo --pcap traffic.pcapng.gz --batch-records 1000
+  bloomrf doctor --config node.toml
   bloomrf node run --config node.toml
   bloomrf replay traffic.pcap --to 127.0.0.1:6987 --rate 50000/s
   bloomrf lookup --node 127.0.0.1 --where \"port = 445 AND net = '10.0.0.0/8'\" --batches 1-100
@@ -234,6 +248,15 @@ Examples:
       --where \"dst_port = 445 AND in_net(src_ip4, '10.0.0.0/8')\"
   bloomrf lookup --node 127.0.0.1 --where \"host = '10.1.2.3'\" --explain
   bloomrf lookup --node 127.0.0.1 --where \"vlan IS NULL\" --batches 3,5,9 --json --tcp";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  bloomrf doctor                       what a node with the default settings would find here
+  bloomrf doctor --config node.toml    what that node would find: cores, pages, link, ports
+  bloomrf doctor --json                one object, for machines
+
+Nothing is changed. Run it as the user that the node runs as: rights are that user's.
+Exit code: 0 nothing to mend, 1 a line says fail, 2 misused.";
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,5 @@
-//! The operator's binary: `demo`, `node`, `replay`, `lookup`. Each command is thin over the
-//! libraries; what a command prints for machines goes to standard output, everything else to
+//! The operator's binary: `demo`, `node`, `replay`, `lookup`, `doctor`. Each command is thin over
+//! the libraries; what a command prints for machines goes to standard output, everything else to
 //! standard error.
 #![forbid(unsafe_code)]
 
@@ -7,6 +7,7 @@ mod address;
 mod args;
 mod batch_ids;
 mod demo;
+mod doctor;
 mod http;
 mod intake;
 mod keys;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Node(NodeCommand::CheckConfig(args)) => node::check_config(args),
         Command::Replay(args) => replay::run(args),
         Command::Lookup(args) => lookup::run(args),
+        Command::Doctor(args) => doctor::run(args),
     };
     outcome.unwrap_or_else(|error| error.report())
 }

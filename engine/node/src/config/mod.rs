@@ -4,6 +4,7 @@
 //! `deploy/node.toml` in step. An unknown key is an error: a setting that is not read is worse
 //! than a node that does not start.
 
+mod caution;
 mod check;
 mod error;
 mod keys;
@@ -27,6 +28,7 @@ use bloomrf_kernels::arena::PagesWanted;
 
 use crate::networks::Networks;
 
+pub use caution::Caution;
 pub use check::check_config;
 pub use error::ConfigError;
 pub use link::{Checksums, Idle, LinkConfig, LinkUse, PortAddress};
@@ -193,7 +195,8 @@ impl Config {
     }
 
     /// Port to answer lookups on; 0: a free one.
-    pub(crate) fn lookup_port_wanted(&self) -> u16 {
+    #[must_use]
+    pub fn lookup_port_wanted(&self) -> u16 {
         self.lookup_port.unwrap_or(match self.production_port {
             0 => 0,
             port => port.saturating_add(LOOKUP_PORT_OFFSET),

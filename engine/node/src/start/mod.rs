@@ -355,6 +355,9 @@ fn log_start(shared: &Shared, ports: &crate::NodePorts) {
         kernel = %config.kernel,
         "node started"
     );
+    for caution in config.cautions() {
+        tracing::warn!(setting = caution.key, "{}; {}", caution.says, caution.mend);
+    }
 }
 
 /// How often the sealer asks the queues again while it waits for late frames, nanoseconds.

@@ -7,6 +7,7 @@ mod bad_input;
 mod binary;
 mod captures;
 mod demo;
+mod doctor;
 mod ideal;
 mod lookup;
 mod node;
