@@ -241,11 +241,11 @@ impl Queue {
         taken.inspect_err(|reason| self.stats.refused[reason.index()] += 1)
     }
 
-    /// Whether one more batch can be opened without ending another, and its CLOSE be told.
+    /// Whether so many more batches can be opened without ending another, and their CLOSE be told.
     #[must_use]
-    pub fn has_room_for_batch(&self) -> bool {
-        self.open.len() < OPEN_BATCHES_MAX
-            && !self.spare.is_empty()
+    pub fn has_room_for(&self, batches: usize) -> bool {
+        self.open.len() + batches <= OPEN_BATCHES_MAX
+            && self.spare.len() >= batches
             && self.events.len() < QUEUE_EVENTS_MAX / 4
     }
 

@@ -12,8 +12,9 @@
 //!   finds the port drained, a loss spoils every batch after it.
 //! - Counters lag: some drivers refresh them every two seconds. So a batch is judged only when it
 //!   has been closed for `settle_ns`.
-//! - While no batch is at work the base stands still: what is lost between two batches spoils the
-//!   second one. Every movement of a counter lies between base and judgement of some batch.
+//! - The base only moves on over losses that spoil some batch: one at work, or one that was judged
+//!   by the same mark. So what is lost between two batches spoils the second one, and every
+//!   movement of a counter lies between base and judgement of some batch.
 //!
 //! All of this errs to the side of "lost", which reads "found".
 
@@ -45,6 +46,8 @@ pub(super) struct Losses {
     base: Mark,
     /// The next base, and when it was read.
     next: (Mark, u64),
+    /// What a batch was last compared with.
+    covered: Mark,
     /// Oldest first, at most `WAITING_MAX`.
     waiting: VecDeque<Waiting>,
     verdicts: rtrb::Producer<TapVerdict>,
@@ -68,7 +71,8 @@ impl Losses {
         let (verdicts, out) = rtrb::RingBuffer::new(VERDICTS_MAX);
         let base = Mark { link: loss_mark, own: 0 };
         let waiting = VecDeque::with_capacity(WAITING_MAX);
-        (Losses { settle_ns, own: 0, base, next: (base, now_ns), waiting, verdicts }, out)
+        let next = (base, now_ns);
+        (Losses { settle_ns, own: 0, base, next, covered: base, waiting, verdicts }, out)
     }
 
     /// What a batch that opens now is compared with.
@@ -92,15 +96,16 @@ impl Losses {
     }
 
     /// A batch was closed; it is judged later.
-    pub(super) fn is_closed(&mut self, batch: BatchId, base: Mark, now_ns: u64) {
+    pub(super) fn closed(&mut self, batch: BatchId, base: Mark, now_ns: u64) {
         let due_ns = now_ns.saturating_add(self.settle_ns);
         self.waiting.push_back(Waiting { batch, base, due_ns, is_lost: false });
     }
 
-    /// A batch is known to be spoilt. Its partial is waited for: it goes first.
-    pub(super) fn is_lost(&mut self, batch: BatchId) {
-        let base = self.base;
-        self.waiting.push_front(Waiting { batch, base, due_ns: 0, is_lost: true });
+    /// A batch is known to be spoilt by what `mark` says, or by itself. Its partial is waited for:
+    /// it goes first.
+    pub(super) fn spoilt(&mut self, batch: BatchId, mark: Mark) {
+        self.covered = mark;
+        self.waiting.push_front(Waiting { batch, base: mark, due_ns: 0, is_lost: true });
     }
 
     /// Whether a verdict is due, and there is room for it.
@@ -117,21 +122,24 @@ impl Losses {
                 break;
             };
             let is_intact = !is_lost && mark == base;
+            self.covered = mark;
             // Cannot fail: there is room, and nobody else pushes.
             let _ = self.verdicts.push(TapVerdict { batch, is_intact });
         }
     }
 
-    /// Whether a port that was found drained at `now_ns` moves the base.
-    pub(super) fn may_advance(&self, is_batch_open: bool, now_ns: u64) -> bool {
-        let is_at_work = is_batch_open || !self.waiting.is_empty();
-        is_at_work && now_ns.saturating_sub(self.next.1) >= GUARD_NS
+    /// Whether a mark is wanted of a port that was found drained at `now_ns`.
+    pub(super) fn may_advance(&self, now_ns: u64) -> bool {
+        now_ns.saturating_sub(self.next.1) >= GUARD_NS
     }
 
     /// The port was found drained, and its mark read afterwards, not later than `read_ns`.
-    pub(super) fn advance(&mut self, mark: Mark, read_ns: u64) {
-        self.base = self.next.0;
-        self.next = (mark, read_ns);
+    pub(super) fn advance(&mut self, mark: Mark, is_batch_open: bool, read_ns: u64) {
+        let is_at_work = is_batch_open || !self.waiting.is_empty();
+        if is_at_work || mark == self.covered {
+            self.base = self.next.0;
+            self.next = (mark, read_ns);
+        }
     }
 }
 

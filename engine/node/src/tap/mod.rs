@@ -196,10 +196,8 @@ impl Tap {
         if self.open.as_ref().is_some_and(is_over) && self.can_end(queue) {
             self.end_batch(queue, now_ns);
         }
-        let is_at_work = self.open.is_some();
-        let is_due =
-            self.losses.is_due(now_ns) || is_empty && self.losses.may_advance(is_at_work, now_ns);
-        if self.ended.is_none() && !is_due {
+        let may_advance = is_empty && self.losses.may_advance(now_ns);
+        if self.ended.is_none() && !self.losses.is_due(now_ns) && !may_advance {
             return;
         }
         let mark = self.losses.mark(link.stats().loss_mark);
@@ -207,8 +205,8 @@ impl Tap {
             self.close(ended, mark, queue, now_ns);
         }
         self.losses.judge(mark, now_ns);
-        if is_empty && self.losses.may_advance(is_at_work, now_ns) {
-            self.losses.advance(mark, self.clock.now_ns());
+        if may_advance {
+            self.losses.advance(mark, self.open.is_some(), self.clock.now_ns());
         }
     }
 
@@ -225,7 +223,10 @@ impl Tap {
     }
 
     fn can_end(&self, queue: &Queue) -> bool {
-        self.ended.is_none() && self.losses.has_room() && queue.has_room_for_batch()
+        // The queue may not know yet of the one that is open here.
+        let is_known = self.open.as_ref().is_none_or(|open| open.frames > 0);
+        let batches = if is_known { 1 } else { 2 };
+        self.ended.is_none() && self.losses.has_room() && queue.has_room_for(batches)
     }
 
     fn end_batch(&mut self, queue: &mut Queue, now_ns: u64) {
@@ -262,9 +263,9 @@ impl Tap {
         let total = LaneTotal { frames, records };
         let totals = BatchTotals::new(self.config.hash, [total].into_iter());
         if is_lost || mark != base || queue.on_own_close(id, totals).is_err() {
-            self.losses.is_lost(id);
+            self.losses.spoilt(id, mark);
         } else {
-            self.losses.is_closed(id, base, now_ns);
+            self.losses.closed(id, base, now_ns);
         }
     }
 }
