@@ -13,5 +13,6 @@ mod repair;
 mod scc;
 mod stall;
 mod start;
+mod tap;
 mod verify;
 mod world;
