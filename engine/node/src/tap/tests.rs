@@ -80,6 +80,7 @@ struct World {
     tap: Tap,
     verdicts: rtrb::Consumer<TapVerdict>,
     sealer: Sealer,
+    numbers: StageNumbers,
     /// Records of sealed batches.
     sealed: BTreeMap<BatchId, u64>,
     /// Batches judged.
@@ -139,6 +140,7 @@ impl World {
             tap,
             verdicts,
             sealer: Sealer::new(sealer),
+            numbers: StageNumbers::default(),
             sealed: BTreeMap::new(),
             judged: BTreeMap::new(),
             sent: 0,
@@ -162,7 +164,7 @@ impl World {
     /// One turn of the poll loop.
     fn turn(&mut self) -> usize {
         let now_ns = self.clock.now_ns();
-        self.tap.turn(&mut self.link, &mut self.queue, now_ns).0
+        self.tap.turn(&mut self.link, &mut self.queue, &mut self.numbers, now_ns).0
     }
 
     /// Turns until the ring is found empty, the sealer working in between.
