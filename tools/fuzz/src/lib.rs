@@ -5,6 +5,8 @@
 //! libFuzzer with coverage guidance (`tools/fuzz/libfuzzer`, nightly and cargo-fuzz).
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod block;
 pub mod chance;
 pub mod checksum;
 pub mod drive;

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,13 +26,17 @@ struct Args {
     /// One file, as it is, instead.
     #[arg(long)]
     input: Option<PathBuf>,
+    /// Write the inputs that a target starts from into this folder, instead.
+    #[arg(long, conflicts_with = "input")]
+    seeds: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   bloomrf-fuzz datagrams --seconds 20
   bloomrf-fuzz lookup --seconds 600 --seed 7
-  bloomrf-fuzz frame --input failure.bin";
+  bloomrf-fuzz frame --input failure.bin
+  bloomrf-fuzz frame --seeds corpus-of-libfuzzer";
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -47,7 +51,11 @@ fn main() -> ExitCode {
     }
     let mut failed = false;
     for target in chosen {
-        match try_target(target, &args) {
+        let outcome = match &args.seeds {
+            Some(folder) => write_seeds(target, folder).map(|()| 0),
+            None => try_target(target, &args),
+        };
+        match outcome {
             Ok(failures) => failed |= failures > 0,
             Err(reason) => {
                 eprintln!("{}: {reason}", target.name);
@@ -56,6 +64,16 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::from(u8::from(failed))
+}
+
+fn write_seeds(target: &Target, folder: &Path) -> Result<(), String> {
+    let kept = drive::corpus(target).map_err(|e| format!("corpus: {e}"))?;
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for (at, input) in (target.seeds)().iter().chain(&kept).enumerate() {
+        let path = folder.join(format!("{}-{at}", target.name));
+        fs::write(&path, input).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
 }
 
 fn try_target(target: &Target, args: &Args) -> Result<usize, String> {

@@ -16,6 +16,8 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "frame", row: 7, run: crate::frame::run, seeds: crate::frame::seeds },
     Target { name: "frames", row: 7, run: crate::frames::run, seeds: crate::frames::seeds },
+    #[cfg(target_os = "linux")]
+    Target { name: "block", row: 7, run: crate::block::run, seeds: crate::block::seeds },
     Target { name: "lookup", row: 7, run: crate::lookup::run, seeds: crate::lookup::seeds },
     Target { name: "stream", row: 7, run: crate::stream::run, seeds: crate::stream::seeds },
     Target { name: "node", row: 7, run: crate::node::run, seeds: crate::node::seeds },
