@@ -103,15 +103,7 @@ impl World {
     }
 
     pub(crate) fn request(&self, predicate: Predicate, candidates: Candidates) -> LookupRequest {
-        LookupRequest {
-            query_id: 7,
-            cluster: CLUSTER,
-            fingerprint: self.schema.fingerprint(),
-            budget_us: 0,
-            float_order: FloatOrder::Unstated,
-            candidates,
-            predicate,
-        }
+        request(&self.schema, predicate, candidates)
     }
 
     /// Asks over UDP, padded.
@@ -125,9 +117,29 @@ impl World {
     }
 
     pub(crate) fn port_is(&self, port: u16) -> Predicate {
-        let column = self.schema.ordinal("dst_port").unwrap();
-        Predicate::Compare { column, op: CompareOp::Eq, literal: Literal::Unsigned(port.into()) }
+        port_is(&self.schema, port)
     }
+}
+
+pub(crate) fn request(
+    schema: &Schema,
+    predicate: Predicate,
+    candidates: Candidates,
+) -> LookupRequest {
+    LookupRequest {
+        query_id: 7,
+        cluster: CLUSTER,
+        fingerprint: schema.fingerprint(),
+        budget_us: 0,
+        float_order: FloatOrder::Unstated,
+        candidates,
+        predicate,
+    }
+}
+
+pub(crate) fn port_is(schema: &Schema, port: u16) -> Predicate {
+    let column = schema.ordinal("dst_port").unwrap();
+    Predicate::Compare { column, op: CompareOp::Eq, literal: Literal::Unsigned(port.into()) }
 }
 
 /// A batch as datagrams, with its hash.
