@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use bloomrf_engine::identity::ClusterId;
 use bloomrf_engine::query::Batches;
 use bloomrf_engine::verify::HashAlgorithm;
+use bloomrf_netio::link::pcap::Speed;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::address;
@@ -125,16 +126,19 @@ pub(crate) struct ReplayArgs {
     /// Address of a receiver, port 6987 unless stated; may be given several times.
     #[arg(long, required = true, value_name = "ADDR", value_parser = address::ingest)]
     pub(crate) to: Vec<SocketAddr>,
-    /// Records per second, such as 50000 or 50000/s [default: as fast as the socket takes them].
-    #[arg(long, value_name = "N/s", value_parser = rate)]
-    pub(crate) rate: Option<f64>,
-    /// Start again at the end of the file, with new batch ids, until Ctrl-C.
-    #[arg(long = "loop")]
-    pub(crate) repeat: bool,
+    /// How fast: `original` (as the file's times say), `max`, or records per second, such as 50000
+    /// or 50000/s [default: as fast as the socket takes them; with --scc as the node keeps up].
+    #[arg(long, alias = "rate", value_name = "SPEED", value_parser = speed)]
+    pub(crate) speed: Option<Speed>,
+    /// Play the file this many times, with new batch ids; without a number until Ctrl-C.
+    #[arg(long = "loop", value_name = "COUNT", num_args = 0..=1,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    #[expect(clippy::option_option, reason = "absent, without and with a number")]
+    pub(crate) passes: Option<Option<u64>>,
     /// Be the cluster's side as well: take the node's verification stream on this address, keep
     /// the batches for as long as the replay runs, and judge the node's hashes. The node's
     /// setting `scc` (BLOOMRF_SCC) must name it.
-    #[arg(long, value_name = "ADDR", conflicts_with = "repeat")]
+    #[arg(long, value_name = "ADDR")]
     pub(crate) scc: Option<SocketAddr>,
     /// Records of a batch.
     #[arg(long, value_name = "N", default_value_t = 1_000,
@@ -144,6 +148,14 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) lanes: u8,
+    /// Choose the lanes' source ports so that they spread evenly over this many queues of the
+    /// receiver, and print where each goes. Right for ports that hash flows by Toeplitz with the
+    /// symmetric key, as our raw ports do; the sockets of a kernel spread them by a secret.
+    #[arg(long, value_name = "QUEUES", value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) balance: Option<u8>,
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Id of the first batch. Ids must never repeat within a cluster.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) first_batch: u64,
@@ -198,13 +210,15 @@ pub(crate) struct LookupArgs {
     pub(crate) cluster: ClusterId,
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix("/s").unwrap_or(text);
-    match number.parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate >= 0.001 => Ok(rate),
-        _ => Err("expected records per second, such as 50000 or 50000/s".to_owned()),
+fn speed(text: &str) -> Result<Speed, String> {
+    match text.strip_suffix("/s").unwrap_or(text).parse() {
+        Ok(Speed::Rate(rate)) if rate < 0.001 => Err(SPEEDS.to_owned()),
+        Ok(speed) => Ok(speed),
+        Err(()) => Err(SPEEDS.to_owned()),
     }
 }
+
+const SPEEDS: &str = "expected original, max, or records per second, such as 50000 or 50000/s";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -212,7 +226,7 @@ Examples:
   bloomrf demo --pcap traffic.pcapng.gz --batch-records 1000
   bloomrf doctor --config node.toml
   bloomrf node run --config node.toml
-  bloomrf replay traffic.pcap --to 127.0.0.1:6987 --rate 50000/s
+  bloomrf replay traffic.pcap --to 127.0.0.1:6987 --speed 50000/s
   bloomrf lookup --node 127.0.0.1 --where \"port = 445 AND net = '10.0.0.0/8'\" --batches 1-100
 
 Exit code: 0 done, 1 failed, 2 misused or bad input.";
@@ -238,7 +252,8 @@ const REPLAY_EXAMPLES: &str = "\
 Examples:
   bloomrf replay traffic.pcap --to 127.0.0.1
   bloomrf replay traffic.pcap --to 127.0.0.1 --scc 127.0.0.1:6990   the node verifies it
-  bloomrf replay traffic.pcap --to 127.0.0.1:6987 --to 127.0.0.1:7987 --rate 50000/s
+  bloomrf replay traffic.pcap --to 127.0.0.1:6987 --to 127.0.0.1:7987 --speed 50000/s
+  bloomrf replay traffic.pcap --to 10.0.0.7 --lanes 8 --balance 4 --speed original --json
   bloomrf replay traffic.pcapng.gz --to 239.1.2.3 --loop --lanes 4 --first-batch 1000";
 
 const LOOKUP_EXAMPLES: &str = "\
@@ -270,11 +285,28 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_read_with_and_without_unit() {
-        assert_eq!(rate("50000/s"), Ok(50_000.0));
-        assert_eq!(rate("2.5"), Ok(2.5));
-        for wrong in ["", "/s", "0", "-1", "fast", "inf", "NaN"] {
-            assert!(rate(wrong).is_err(), "{wrong}");
+    fn speeds_are_read_with_and_without_unit() {
+        assert_eq!(speed("50000/s"), Ok(Speed::Rate(50_000.0)));
+        assert_eq!(speed("2.5"), Ok(Speed::Rate(2.5)));
+        assert_eq!(speed("original"), Ok(Speed::Original));
+        assert_eq!(speed("max"), Ok(Speed::Max));
+        for wrong in ["", "/s", "0", "-1", "fast", "inf", "NaN", "0.0001"] {
+            assert!(speed(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_loop_has_a_count_or_none() {
+        let passes = |more: &[&str]| {
+            let start = ["bloomrf", "replay", "x.pcap", "--to", "127.0.0.1"];
+            match Cli::try_parse_from(start.iter().chain(more)).unwrap().command {
+                Command::Replay(args) => args.passes,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(passes(&[]), None);
+        assert_eq!(passes(&["--loop"]), Some(None));
+        assert_eq!(passes(&["--loop", "--lanes", "2"]), Some(None));
+        assert_eq!(passes(&["--loop", "3"]), Some(Some(3)));
     }
 }

@@ -36,12 +36,22 @@ impl Intake {
 
     /// The next packet as a record.
     pub(crate) fn next_record(&mut self) -> Option<&[u8]> {
+        self.next_timed().map(|(_, record)| record)
+    }
+
+    /// The next packet as a record, and its time.
+    pub(crate) fn next_timed(&mut self) -> Option<(i64, &[u8])> {
         let Some(packet) = self.capture.next_packet() else {
             self.counts.cut = place_of_cut(&self.capture);
             return None;
         };
         packet::encode(&packet, &mut self.record, &mut self.counts.packets);
-        Some(&self.record)
+        Some((packet.ts_ns, &self.record))
+    }
+
+    /// Bytes of the file: read so far, and in all.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        self.capture.progress()
     }
 
     pub(crate) fn counts(&self) -> &IntakeCounts {

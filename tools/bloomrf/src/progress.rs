@@ -13,6 +13,12 @@ pub(crate) fn bar(what: &str, length: u64, hidden: bool) -> ProgressBar {
     styled(ProgressBar::new(length), shape, what)
 }
 
+/// A bar over bytes of a file.
+pub(crate) fn bytes(what: &str, length: u64) -> ProgressBar {
+    let shape = "{msg:>10} {bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    styled(ProgressBar::new(length), shape, what)
+}
+
 /// A counter of unknown length.
 pub(crate) fn spinner(what: &str, hidden: bool) -> ProgressBar {
     if hidden {

@@ -19,9 +19,9 @@ use bloomrf_engine::wire::frame::{
 };
 use bloomrf_engine::wire::mac::{MacKey, SEAL_BYTES};
 use bloomrf_netio::LinkError;
-use bloomrf_netio::link::udp::UdpSender;
+use bloomrf_netio::link::udp::SenderStats;
 
-use crate::Pace;
+use crate::{Pace, UdpLanes};
 
 /// What a broadcaster sends.
 #[derive(Clone, Debug)]
@@ -68,26 +68,10 @@ impl BroadcastConfig {
 pub trait FrameSink: Send {
     /// Sends one frame of `lane`.
     fn send(&mut self, lane: u8, frame: &[u8]) -> Result<(), LinkError>;
-}
 
-/// One socket (own source port) per lane, each sending to all targets.
-#[derive(Debug)]
-pub struct UdpLanes {
-    lanes: Vec<UdpSender>,
-}
-
-impl UdpLanes {
-    /// Opens a socket per lane.
-    pub fn connect(lanes: u8, targets: &[SocketAddr]) -> Result<Self, LinkError> {
-        let lanes = (0..lanes).map(|_| UdpSender::connect(targets)).collect::<Result<_, _>>()?;
-        Ok(UdpLanes { lanes })
-    }
-}
-
-impl FrameSink for UdpLanes {
-    fn send(&mut self, lane: u8, frame: &[u8]) -> Result<(), LinkError> {
-        let lanes = self.lanes.len();
-        self.lanes[usize::from(lane) % lanes].send(frame)
+    /// Counters of all lanes, where there are sockets.
+    fn stats(&self) -> SenderStats {
+        SenderStats::default()
     }
 }
 
@@ -154,16 +138,26 @@ pub struct Broadcaster {
 impl Broadcaster {
     /// A broadcaster over UDP to all `targets`.
     pub fn connect(
-        mut config: BroadcastConfig,
+        config: BroadcastConfig,
         targets: &[SocketAddr],
         pace: Pace,
     ) -> Result<Self, BroadcastError> {
-        if targets.iter().any(SocketAddr::is_ipv6) {
+        check(&config)?;
+        let lanes = UdpLanes::connect(config.lanes, targets)?;
+        Self::over_lanes(config, lanes, pace)
+    }
+
+    /// The same over lanes that are open already; there are as many as they are.
+    pub fn over_lanes(
+        mut config: BroadcastConfig,
+        lanes: UdpLanes,
+        pace: Pace,
+    ) -> Result<Self, BroadcastError> {
+        if lanes.targets().iter().any(SocketAddr::is_ipv6) {
             config.frame_bytes_max = config.frame_bytes_max.min(DATAGRAM_BYTES_MAX_IPV6);
         }
-        check(&config)?;
-        let sink = UdpLanes::connect(config.lanes, targets)?;
-        Self::over(config, Box::new(sink), pace)
+        config.lanes = lanes.count();
+        Self::over(config, Box::new(lanes), pace)
     }
 
     /// A broadcaster over any sink.
@@ -209,6 +203,11 @@ impl Broadcaster {
         Ok(())
     }
 
+    /// Sends what waits for its frame to be full: before a pause, say.
+    pub fn flush(&mut self) -> Result<(), BroadcastError> {
+        self.send_data()
+    }
+
     /// Ends the open batch, if it has records.
     pub fn close_batch(&mut self) -> Result<(), BroadcastError> {
         if self.batch_records == 0 {
@@ -245,6 +244,12 @@ impl Broadcaster {
     #[must_use]
     pub fn totals(&self) -> BroadcastTotals {
         self.totals
+    }
+
+    /// What the sockets of all lanes count.
+    #[must_use]
+    pub fn sender_stats(&self) -> SenderStats {
+        self.sink.stats()
     }
 
     /// Id of the batch that the next record goes to.

@@ -11,12 +11,14 @@
 #![forbid(unsafe_code)]
 
 pub mod broadcast;
+pub mod lanes;
 pub mod pace;
 pub mod scc;
 pub mod storage;
 pub mod truth;
 
 pub use broadcast::{BroadcastConfig, BroadcastError, BroadcastTotals, Broadcaster, FrameSink};
+pub use lanes::{LanesError, UdpLanes};
 pub use pace::Pace;
 pub use scc::{Consult, Fate, Ledger, ReadPlan, Scc, SccConfig, SccError};
 pub use storage::{StorageConfig, StorageError, StorageNode, StorageStats};

@@ -27,7 +27,7 @@ use socket2::Socket;
 
 pub use drops::{DropGauge, host_losses};
 pub use filter::unicast_only;
-pub use sender::{SenderStats, UdpSender};
+pub use sender::{SenderStats, UdpSender, source_towards};
 
 use super::waker::{WakeSource, timespec};
 use super::{Link, LinkError, LinkStats, Waker};

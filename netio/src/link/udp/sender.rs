@@ -4,7 +4,7 @@
 //! for, bounded: the sender is paced, it does not drop.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
@@ -42,8 +42,16 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// A sender to all `targets` (unicast, multicast or broadcast).
+    /// A sender to all `targets` (unicast, multicast or broadcast), from a port that is free.
     pub fn connect(targets: &[SocketAddr]) -> Result<Self, LinkError> {
+        Self::connect_from(targets, 0)
+    }
+
+    /// The same from source port `port`, which decides the queue that a card puts the flow on.
+    ///
+    /// # Errors
+    /// The port is taken, or needs a privilege.
+    pub fn connect_from(targets: &[SocketAddr], port: u16) -> Result<Self, LinkError> {
         let socket_for = |any: SocketAddr| -> Result<Option<Socket>, LinkError> {
             if !targets.iter().any(|t| t.is_ipv4() == any.is_ipv4()) {
                 return Ok(None);
@@ -56,8 +64,8 @@ impl UdpSender {
             })
         };
         Ok(UdpSender {
-            ipv4: socket_for((Ipv4Addr::UNSPECIFIED, 0).into())?,
-            ipv6: socket_for((Ipv6Addr::UNSPECIFIED, 0).into())?,
+            ipv4: socket_for((Ipv4Addr::UNSPECIFIED, port).into())?,
+            ipv6: socket_for((Ipv6Addr::UNSPECIFIED, port).into())?,
             targets: targets.to_vec(),
             stats: SenderStats::default(),
         })
@@ -85,11 +93,40 @@ impl UdpSender {
         Ok(())
     }
 
+    /// The source port of what goes to `target`.
+    #[must_use]
+    pub fn port_to(&self, target: SocketAddr) -> Option<u16> {
+        let socket = if target.is_ipv4() { &self.ipv4 } else { &self.ipv6 };
+        Some(socket.as_ref()?.local_addr().ok()?.as_socket()?.port())
+    }
+
     /// Counters.
     #[must_use]
     pub fn stats(&self) -> SenderStats {
         self.stats
     }
+}
+
+/// The address that datagrams to `target` come from, as this machine's routes have it.
+///
+/// # Errors
+/// There is no route.
+pub fn source_towards(target: SocketAddr) -> Result<IpAddr, LinkError> {
+    let any: IpAddr = match target {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let probe = || {
+        let socket = open((any, 0).into())?;
+        socket.connect(&target.into())?;
+        let local = socket.local_addr()?.as_socket();
+        local.map(|local| local.ip()).ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
+    };
+    probe().map_err(|source| LinkError::Setup {
+        what: "route to",
+        address: target.to_string(),
+        source,
+    })
 }
 
 fn open(any: SocketAddr) -> io::Result<Socket> {
