@@ -167,10 +167,10 @@ pub enum LinkError {
         /// The kind of link.
         kind: &'static str,
     },
-    /// A port of DPDK: its own reason, and what to do.
+    /// A port of DPDK: its own reason, and what to do. Boxed: it is large.
     #[cfg(feature = "dpdk")]
     #[error(transparent)]
-    Dpdk(#[from] bloomrf_dpdk::DpdkError),
+    Dpdk(Box<bloomrf_dpdk::DpdkError>),
     /// Options of a port that cannot be.
     #[error("{option}: {expected}")]
     Option {
@@ -191,4 +191,11 @@ pub enum LinkError {
     /// Receiving failed.
     #[error("receive: {0}")]
     Receive(io::Error),
+}
+
+#[cfg(feature = "dpdk")]
+impl From<bloomrf_dpdk::DpdkError> for LinkError {
+    fn from(error: bloomrf_dpdk::DpdkError) -> Self {
+        LinkError::Dpdk(Box::new(error))
+    }
 }

@@ -20,6 +20,7 @@ use bloomrf_dpdk::{PortHandle, RxQueue, TxQueue};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
+pub use bloomrf_dpdk::version;
 pub(super) use open::open;
 pub use open::shutdown;
 

@@ -33,8 +33,12 @@ fn level(wanted: &Wanted, needed: bool) -> Option<Level> {
 
 fn built(wanted: &Wanted) -> Finding {
     const CHECK: &str = "dpdk_built";
-    if cfg!(feature = "dpdk") {
-        return Finding::ok(CHECK, "this program was built with DPDK");
+    #[cfg(feature = "dpdk")]
+    let version = Some(bloomrf_netio::link::dpdk::version());
+    #[cfg(not(feature = "dpdk"))]
+    let version: Option<String> = None;
+    if let Some(version) = version {
+        return Finding::ok(CHECK, format!("this program was built with DPDK and runs {version}"));
     }
     let says = "this program was built without DPDK";
     match level(wanted, true) {
