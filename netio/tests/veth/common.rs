@@ -1,5 +1,5 @@
 //! What the tests share: a lab or a word about why not, frames by number, and gathering.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test may panic; its support code, too")]
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};

@@ -3,6 +3,8 @@
 
 #[cfg(target_os = "linux")]
 mod common;
+#[cfg(all(target_os = "linux", feature = "dpdk"))]
+mod dpdk;
 #[cfg(target_os = "linux")]
 mod frames;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,11 @@
 //! A port that does not open says why, and what to do.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+
 use bloomrf_lab::{Lab, Layout, Side};
 
-use crate::common::{lab, open_in, options};
+use crate::common::{frame, gather, lab, open_in, options, port, send, sender};
 
 fn said(lab: &Lab, link: &str, queues: usize) -> String {
     match open_in(lab, link, &options(queues)) {
@@ -77,4 +80,36 @@ fn a_closed_port_leaves_nothing_and_opens_again() {
     let port = open_in(&lab, "af_packet:veth-a,blocks=2,promiscuous=0", &options(2)).unwrap();
     assert!(!promiscuous());
     drop(port);
+}
+
+/// While queues join one by one, a socket that has not joined yet would see every frame.
+#[test]
+fn a_port_opened_under_traffic_gives_no_frame_twice() {
+    let Some(lab) = lab(&Layout { queues: 2, ..Layout::default() }) else { return };
+    for _ in 0..2 {
+        let mut sender = sender(&lab, Side::B);
+        let (sent, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+        let mut links = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Relaxed) {
+                    send(&mut sender, &frame(sent.fetch_add(1, Relaxed), None, 50));
+                }
+            });
+            let links = port(&lab, 3, ",block_kib=64");
+            let opened = sent.load(Relaxed);
+            while sent.load(Relaxed) < opened + 200 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            stop.store(true, Relaxed);
+            links
+        });
+        let frames: Vec<_> =
+            links.iter_mut().flat_map(|link| gather(&mut **link, 100_000)).collect();
+        let mut numbers: Vec<_> = frames.iter().map(|(bytes, _)| bytes[42..46].to_vec()).collect();
+        numbers.sort_unstable();
+        let count = numbers.len();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count, "some came twice");
+        assert!(count > 0);
+    }
 }
