@@ -1,4 +1,6 @@
 //! What the tests of ports share: one environment per program, frames, and captures by hand.
+//! Each program uses some of it.
+#![allow(dead_code)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
