@@ -18,17 +18,21 @@
 _Static_assert(sizeof(struct px_frame) == 24, "px_frame is mirrored in Rust");
 
 struct px_rxq {
+	struct rte_mempool *pool;
 	uint16_t port;
 	uint16_t queue;
 	uint16_t held;
+	/* All that is held goes back to the pool as it is: looked at while it was described. */
+	uint16_t plain;
 	struct rte_mbuf *mbufs[PX_BURST];
 };
 
-struct px_rxq *px_rxq(uint16_t port, uint16_t queue, int socket)
+struct px_rxq *px_rxq(uint16_t port, uint16_t queue, struct rte_mempool *pool, int socket)
 {
 	struct px_rxq *rxq =
 		rte_zmalloc_socket("px_rxq", sizeof(*rxq), RTE_CACHE_LINE_SIZE, socket);
 	if (rxq != NULL) {
+		rxq->pool = pool;
 		rxq->port = port;
 		rxq->queue = queue;
 	}
@@ -37,7 +41,11 @@ struct px_rxq *px_rxq(uint16_t port, uint16_t queue, int socket)
 
 static inline void give_back(struct px_rxq *rxq)
 {
-	if (rxq->held != 0)
+	if (rxq->held == 0)
+		return;
+	if (rxq->plain)
+		rte_mempool_put_bulk(rxq->pool, (void *const *)rxq->mbufs, rxq->held);
+	else
 		rte_pktmbuf_free_bulk(rxq->mbufs, rxq->held);
 	rxq->held = 0;
 }
@@ -48,25 +56,38 @@ void px_rxq_free(struct px_rxq *rxq)
 	rte_free(rxq);
 }
 
+/* 0: of one segment, in its own buffer, of this pool, and nobody else's. Without a branch. */
+static inline uint64_t peculiar(const struct rte_mbuf *mbuf, const struct rte_mempool *pool)
+{
+	return (uint64_t)(mbuf->nb_segs ^ 1) | (uint64_t)(rte_mbuf_refcnt_read(mbuf) ^ 1)
+	       | (mbuf->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL))
+	       | ((uintptr_t)mbuf->pool ^ (uintptr_t)pool);
+}
+
 uint16_t px_rx(struct px_rxq *rxq, struct px_frame *frames)
 {
 	struct rte_mbuf **mbufs = rxq->mbufs;
+	const struct rte_mempool *pool = rxq->pool;
 	give_back(rxq);
 	uint16_t count = rte_eth_rx_burst(rxq->port, rxq->queue, mbufs, PX_BURST);
-	rxq->held = count;
+	uint64_t odd = 0;
 	for (uint16_t i = 0; i < count && i < AHEAD; i++)
 		rte_prefetch0(mbufs[i]);
 	for (uint16_t i = 0; i < count; i++) {
-		const struct rte_mbuf *mbuf = mbufs[i];
+		struct rte_mbuf *mbuf = mbufs[i];
 		if (i + AHEAD < count)
 			rte_prefetch0(mbufs[i + AHEAD]);
-		frames[i].mbuf = mbufs[i];
-		frames[i].data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+		const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+		rte_prefetch0(data);
+		odd |= peculiar(mbuf, pool);
+		frames[i].mbuf = mbuf;
+		frames[i].data = data;
 		frames[i].frame_bytes = mbuf->pkt_len;
 		frames[i].length = mbuf->data_len;
 		frames[i].segments = mbuf->nb_segs;
-		rte_prefetch0(frames[i].data);
 	}
+	rxq->held = count;
+	rxq->plain = odd == 0;
 	return count;
 }
 

@@ -122,7 +122,7 @@ struct rte_mempool *px_pool(const char *name, uint32_t mbufs, uint16_t room, int
 uint32_t px_pool_in_use(const struct rte_mempool *pool);
 void px_pool_free(struct rte_mempool *pool);
 
-struct px_rxq *px_rxq(uint16_t port, uint16_t queue, int socket);
+struct px_rxq *px_rxq(uint16_t port, uint16_t queue, struct rte_mempool *pool, int socket);
 void px_rxq_free(struct px_rxq *rxq);
 uint16_t px_rx(struct px_rxq *rxq, struct px_frame *frames);
 int px_tx(uint16_t port, uint16_t queue, struct rte_mempool *pool, const uint8_t *frame,

@@ -164,7 +164,7 @@ unsafe extern "C" {
     ) -> *mut Pool;
     pub(crate) fn px_pool_in_use(pool: *const Pool) -> u32;
     pub(crate) fn px_pool_free(pool: *mut Pool);
-    pub(crate) fn px_rxq(port: u16, queue: u16, socket: c_int) -> *mut Rxq;
+    pub(crate) fn px_rxq(port: u16, queue: u16, pool: *mut Pool, socket: c_int) -> *mut Rxq;
     pub(crate) fn px_rxq_free(rxq: *mut Rxq);
     pub(crate) fn px_rx(rxq: *mut Rxq, frames: *mut RawFrame) -> u16;
     pub(crate) fn px_tx(

@@ -62,8 +62,9 @@ unsafe impl Send for RxQueue {}
 impl RxQueue {
     pub(crate) fn make(inner: &Arc<PortInner>, queue: u16) -> Result<Self, DpdkError> {
         let mark = Mark::now();
-        // SAFETY: the port is started and has this queue.
-        let rxq = unsafe { ffi::px_rxq(inner.number(), queue, inner.socket().max(-1)) };
+        let (port, pool, socket) = (inner.number(), inner.pool().raw(), inner.socket().max(-1));
+        // SAFETY: the port is started, has this queue, and receives into this pool.
+        let rxq = unsafe { ffi::px_rxq(port, queue, pool, socket) };
         if rxq.is_null() {
             const NO_MEMORY: i32 = -12;
             let (device, reason) = (format!("queue {queue}"), Reason::of(NO_MEMORY, mark));
