@@ -1,5 +1,6 @@
 //! The end of DPDK's environment in a process: orderly, and for good.
 #![cfg(feature = "dpdk")]
+#![allow(clippy::unwrap_used)]
 
 use std::net::SocketAddr;
 
@@ -17,18 +18,27 @@ fn all_mbufs_are_back_at_the_end_which_is_for_good() {
         sends: true,
         dpdk_args: vec!["memory_mib=128".into()],
     };
+    let open = || link::open(&"dpdk:net_null0".parse().unwrap(), &options);
     link::shutdown().unwrap();
-    let mut port = link::open(&"dpdk:net_null0".parse().unwrap(), &options).unwrap();
-    for link in &mut port.links {
-        let mut burst = Burst::new();
-        link.rx_burst(&mut burst).unwrap();
-        assert!(burst.is_full());
-    }
-    // Called too early it waits for the port, which ends the environment with its last part.
+    // A thread that has polled keeps the environment until it ends.
+    std::thread::scope(|scope| {
+        let poller = scope.spawn(|| {
+            let mut port = open().unwrap();
+            for link in &mut port.links {
+                let mut burst = Burst::new();
+                link.rx_burst(&mut burst).unwrap();
+                assert!(burst.is_full());
+            }
+            assert!(port.sender.unwrap().send(&[0; 64]).unwrap());
+            link::shutdown().unwrap();
+            drop(port.links);
+            // Called too early it is taken back.
+            drop(open().unwrap());
+        });
+        poller.join().unwrap();
+    });
+    assert!(open().is_ok());
     link::shutdown().unwrap();
-    assert!(port.sender.unwrap().send(&[0; 64]).unwrap());
-    drop(port.links);
-    link::shutdown().unwrap();
-    let error = link::open(&"dpdk:net_null0".parse().unwrap(), &options).err().unwrap();
-    assert!(error.to_string().contains("has ended"), "{error}");
+    let error = open().err().unwrap().to_string();
+    assert!(error.contains("has ended"), "{error}");
 }

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, CString, c_char};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::device::Device;
 use crate::error::{DpdkError, Reason};
@@ -59,6 +59,9 @@ enum State {
 /// and ports, which DPDK does not guard by itself.
 static STATE: Mutex<State> = Mutex::new(State::Fresh);
 
+/// What runs, for those who did not start it.
+static RUNNING: Mutex<Weak<Running>> = Mutex::new(Weak::new());
+
 /// Held while devices or ports change. No code that can panic runs under it.
 pub(crate) struct Control(MutexGuard<'static, State>);
 
@@ -93,7 +96,15 @@ impl Eal {
         drop(control);
         let folder = runtime_folder();
         folder.iter().for_each(|folder| sweep(folder));
-        Ok(Eal { running: Arc::new(Running { memory, folder }) })
+        let running = Arc::new(Running { memory, folder });
+        *known() = Arc::downgrade(&running);
+        Ok(Eal { running })
+    }
+
+    /// The environment that runs already, if one does.
+    #[must_use]
+    pub fn running() -> Option<Eal> {
+        known().upgrade().map(|running| Eal { running })
     }
 
     /// Plugs in a device: a virtual one (`net_pcap0,rx_pcap=day.pcap`) or a PCI address.
@@ -109,6 +120,10 @@ impl Eal {
     pub fn memory(&self) -> MemoryUsed {
         self.running.memory
     }
+}
+
+fn known() -> MutexGuard<'static, Weak<Running>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Running {

@@ -1,5 +1,6 @@
 //! Ports of virtual devices: what they receive and send, exactly, and that all of it comes back.
 #![cfg(feature = "dpdk")]
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -8,10 +9,10 @@ use std::time::{Duration, Instant};
 use bloomrf_dpdk::{BURST, PortConfig, RxQueue, leaked_mbufs};
 use common::{eal, frame, pcap, pcap_of};
 
-/// Frames of a queue until `count` are there or nothing has come for a second.
+/// Frames of a queue until `count` are there or nothing has come for a while.
 fn receive(queue: &mut RxQueue, count: usize) -> Vec<Vec<u8>> {
     let (mut frames, mut last) = (Vec::new(), Instant::now());
-    while frames.len() < count && last.elapsed() < Duration::from_secs(1) {
+    while frames.len() < count && last.elapsed() < Duration::from_millis(300) {
         let burst = queue.burst();
         assert!(burst.len() <= BURST);
         if !burst.is_empty() {

@@ -1,5 +1,6 @@
 //! What cannot be had is refused by name, with DPDK's reason and what to do.
 #![cfg(feature = "dpdk")]
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -83,8 +83,9 @@ fn environment(
     warnings: &mut Vec<String>,
 ) -> Result<Eal, LinkError> {
     let mut running = eal();
-    if let Some(eal) = &*running {
-        return Ok(eal.clone());
+    if let Some(eal) = running.clone().or_else(Eal::running) {
+        *running = Some(eal.clone());
+        return Ok(eal);
     }
     let mib = settings.memory_mib;
     let started = Eal::start(&EalOptions {
@@ -131,8 +132,9 @@ fn look(devargs: &str, handle: &PortHandle, queues: usize) -> Vec<String> {
     warnings
 }
 
-/// Ends the environment of this process, for good, as soon as no port of it is open any more: to be
-/// called last. Says what had gone wrong with mbufs, if anything.
+/// Ends the environment of this process, for good, as soon as no port of it is open and no thread
+/// that has polled one lives any more: to be called last. Says what had gone wrong with mbufs, if
+/// anything.
 ///
 /// # Errors
 /// Mbufs had not come back when their port was closed.
