@@ -1,10 +1,9 @@
-//! What was lost before the rings of a port, and whether its interface is still there.
+//! What was lost before the rings of a port.
 //!
 //! Hot path: not on it; read with the link's counters, some microseconds each time, without
 //! allocation.
 
 use std::fs::File;
-use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) interface: String,
-    pub(super) index: u32,
     /// `/proc/thread-self/net/dev`, of the network namespace that the port was opened in.
     table: File,
     /// As the table stood when the port was opened.
@@ -32,11 +30,10 @@ pub(super) struct InterfaceCounts {
 
 impl Port {
     /// Of the calling thread's namespace.
-    pub(super) fn open(interface: &str, index: u32) -> std::io::Result<Self> {
+    pub(super) fn open(interface: &str) -> std::io::Result<Self> {
         let table = File::open(TABLE)?;
         let mut port = Port {
             interface: interface.to_owned(),
-            index,
             table,
             at_open: InterfaceCounts::default(),
             losses: AtomicU64::new(0),
@@ -88,11 +85,6 @@ impl Port {
     pub(super) fn losses(&self) -> u64 {
         self.losses.load(Relaxed)
     }
-
-    /// Whether the interface still exists, as itself.
-    pub(super) fn exists(&self, socket: impl AsFd) -> bool {
-        rustix::net::netdevice::index_to_name_inlined(socket, self.index).is_ok()
-    }
 }
 
 /// Columns behind the name: bytes, packets, errs, drop, fifo, ...
@@ -141,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_loopback_is_counted_and_another_name_is_not() {
-        let port = |name: &str| Port::open(name, 1).unwrap();
+        let port = |name: &str| Port::open(name).unwrap();
         assert!(port("lo").counts(&mut [0; ROOM_BYTES]).is_some());
         assert!(port("no-such").counts(&mut [0; ROOM_BYTES]).is_none());
         assert!(interfaces().split(", ").any(|name| name == "lo"));

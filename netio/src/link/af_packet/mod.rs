@@ -114,7 +114,9 @@ impl AfPacketLink {
             return;
         }
         self.port.add_losses(1);
-        self.is_gone.set(!self.port.exists(&self.socket));
+        // A socket whose interface was removed is bound to none.
+        let kind = sys::identity(&self.socket).map_or(0, |identity| identity.kind);
+        self.is_gone.set(kind == 0);
     }
 
     fn check_gone(&self) -> Result<(), LinkError> {

@@ -35,7 +35,7 @@ pub(super) fn open(
         let socket = packet_socket()?;
         if queue == 0 {
             index = index_of(&socket, &options.interface)?;
-            let shared = Port::open(&options.interface, index).map_err(|source| {
+            let shared = Port::open(&options.interface).map_err(|source| {
                 AfPacketError::System { what: "counters of interfaces", source }
             })?;
             port = Some(Arc::new(shared));

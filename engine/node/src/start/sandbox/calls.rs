@@ -163,6 +163,10 @@ const RECEIVE: &[c_long] = &[
     libc::SYS_recvmsg,
     libc::SYS_recvmmsg,
     libc::SYS_recvfrom,
+    // Of rings: what was dropped, there and at the interface, and whether that still exists.
+    libc::SYS_getsockopt,
+    libc::SYS_getsockname,
+    libc::SYS_pread64,
     libc::SYS_ppoll,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_poll,
