@@ -5,6 +5,7 @@ mod flood;
 mod stack;
 mod tcp;
 mod udp;
+mod wake;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -121,6 +122,15 @@ impl Bench {
         std::mem::take(&mut self.kept.0.lock().unwrap())
     }
 
+    /// Lets the port run in a thread of its own; what it sends, and the way to it.
+    pub(super) fn run(self) -> (Running, ToPort) {
+        let Bench { port, ring, kept, shared, .. } = self;
+        let own = port.own.clone();
+        let join = thread::spawn(move || port.run(&Pulse::default()));
+        let to_port = ToPort::new(ring, join.thread().clone(), own, LOOKUP);
+        (Running { join, kept, shared }, to_port)
+    }
+
     /// Moves time; not beyond what the port waits for at once.
     pub(super) fn pass_ms(&self, ms: u64) {
         self.clock.0.fetch_add(ms * 1_000_000, Ordering::Relaxed);
@@ -132,6 +142,25 @@ impl Bench {
 
     pub(super) fn counted(&self, outcome: PortOutcome) -> u64 {
         self.shared.metrics.port.counted(outcome)
+    }
+}
+
+/// A port that turns by itself.
+pub(super) struct Running {
+    join: thread::JoinHandle<()>,
+    kept: Kept,
+    shared: Arc<Shared>,
+}
+
+impl Running {
+    pub(super) fn sent(&self) -> usize {
+        self.kept.0.lock().unwrap().len()
+    }
+
+    pub(super) fn end(self) {
+        self.shared.stop.raise();
+        self.join.thread().unpark();
+        self.join.join().unwrap();
     }
 }
 

@@ -309,6 +309,16 @@ fn networks_that_are_not_allowed_reach_no_connection() {
 }
 
 #[test]
+fn a_connection_counts_as_a_question() {
+    let mut asker = Asker::new(Bench::with(|config| config.lookup_rate = 1));
+    asker.connect();
+    let second = asker.dial(OWN.into());
+    (0..50).for_each(|_| asker.tick());
+    assert_eq!(asker.state(second), State::SynSent);
+    assert_eq!(asker.bench.counted(PortOutcome::Refused), 1);
+}
+
+#[test]
 fn who_asks_too_often_over_tcp_is_reset() {
     let mut asker = Asker::new(Bench::with(|config| config.lookup_rate = 4));
     let handle = asker.connect();
