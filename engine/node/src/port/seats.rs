@@ -116,7 +116,10 @@ impl Seats {
         if self.seats.iter().any(|seat| matches!(seat.phase, Phase::Empty)) {
             return false;
         }
-        let silent = self.seats.iter_mut().min_by_key(|seat| {
+        // It is for the newcomer that room is made: never its own.
+        let newest = self.arrivals;
+        let others = self.seats.iter_mut().filter(|seat| seat.arrival != newest);
+        let silent = others.min_by_key(|seat| {
             let leaves = matches!(seat.phase, Phase::Leaving);
             (!leaves, seat.asked, seat.arrival)
         });

@@ -275,6 +275,16 @@ fn a_flood_of_connections_is_bounded_and_who_asks_keeps_its_seat() {
 }
 
 #[test]
+fn where_everybody_has_asked_a_newcomer_still_gets_a_seat() {
+    let mut asker = Asker::new(Bench::new());
+    for _ in 0..LOOKUP_CONNECTIONS_MAX + 20 {
+        let handle = asker.connect();
+        assert_eq!(asker.ask(handle, &question(9, false)).candidates, 9);
+    }
+    assert_eq!(asker.open_connections(), LOOKUP_CONNECTIONS_MAX as i64);
+}
+
+#[test]
 fn half_open_connections_leave_room_for_whole_ones() {
     let mut asker = Asker::new(Bench::new());
     for i in 0..1_000_u16 {
