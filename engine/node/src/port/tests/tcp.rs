@@ -300,7 +300,7 @@ fn half_open_connections_leave_room_for_whole_ones() {
     }
     let handle = asker.connect();
     assert_eq!(asker.ask(handle, &question(9, false)).candidates, 9);
-    // Its reply is taken, the word of which its stack delays; then all handshakes have had their time.
+    // Its stack is slow to say that it has the reply; then all handshakes have had their time.
     (0..20).for_each(|_| asker.tick());
     asker.bench.pass_ms(2_500);
     asker.tick();
