@@ -1,6 +1,7 @@
 //! What the threads of one node share. The responders touch only the snapshot reader, the clock
 //! and atomic counters; the store's lock is between sealer, control and persistence alone.
 
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +21,7 @@ use crate::keys::Keys;
 use crate::metrics::{Metrics, Moment};
 use crate::persist::PersistShown;
 use crate::poll::{QueueCounters, QueueNumbers};
+use crate::tap::LostBatch;
 use crate::watch::Stalled;
 use crate::{NodeStatus, PersistNumbers};
 
@@ -49,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) stalled: Stalled,
     store: Mutex<Store>,
     deleted: Mutex<DeletedBatches>,
+    lost: Mutex<VecDeque<LostBatch>>,
     drops: SocketDrops,
 }
 
@@ -104,6 +107,8 @@ impl SocketDrops {
     }
 }
 
+/// Batches around a loss that are remembered.
+const LOST_MAX: usize = 4_096;
 /// Shortest time between two looks at the system's tables, nanoseconds.
 const LOOK_NS: u64 = 10_000_000;
 
@@ -131,6 +136,7 @@ impl Shared {
             stalled: Stalled::default(),
             store: Mutex::new(store),
             deleted: Mutex::default(),
+            lost: Mutex::default(),
             drops: SocketDrops::new(gauges),
             config,
         }
@@ -160,6 +166,24 @@ impl Shared {
         self.deleted().note(batches);
         self.store().delete(batches);
         self.announce(Outcome::Gone(batches));
+    }
+
+    /// Remembers a batch of a tap around which something was lost; the latest are kept.
+    pub(crate) fn note_lost(&self, lost: LostBatch) {
+        let mut known = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() == LOST_MAX {
+            known.pop_front();
+        }
+        known.push_back(lost);
+    }
+
+    /// These batches, ascending.
+    pub(crate) fn lost(&self) -> Vec<LostBatch> {
+        let known = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<LostBatch> = known.iter().copied().collect();
+        drop(known);
+        all.sort_unstable_by_key(|lost| lost.batch);
+        all
     }
 
     fn deleted(&self) -> MutexGuard<'_, DeletedBatches> {

@@ -108,6 +108,13 @@ pub(crate) struct NodeArgs {
     /// Configuration file, TOML; FERMIHDI_* and BLOOMRF_* variables win over it.
     #[arg(long, value_name = "FILE", env = "BLOOMRF_CONFIG")]
     pub(crate) config: Option<PathBuf>,
+    /// Index the packets of a mirror port or a capture, without any cluster: af_packet:INTERFACE,
+    /// dpdk:DEVICE or pcap:FILE. The settings `link` and `link_use` in one.
+    #[arg(long, value_name = "LINK")]
+    pub(crate) tap: Option<String>,
+    /// Folder of the filters: the setting `data_dir`.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -184,6 +191,9 @@ pub(crate) struct LookupArgs {
     /// Say for every batch what excluded it, or why nothing did.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Say from when to when the records of each batch to read are.
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) times: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -201,7 +211,7 @@ pub(crate) struct LookupArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u32).range(1..=60_000))]
     pub(crate) timeout_ms: u32,
-    /// HTTP address of the node, for `--batches all` and `--explain`
+    /// HTTP address of the node, for `--batches all`, `--times` and `--explain`
     /// [default: the node's host, port 8080].
     #[arg(long, value_name = "ADDR", value_parser = address::http)]
     pub(crate) http: Option<SocketAddr>,
@@ -246,6 +256,8 @@ Examples:
   bloomrf node check-config --config node.toml
   bloomrf node run --config node.toml
   FERMIHDI_BLOOMRF_DATA_DIR=bloomrf-data bloomrf node run
+  bloomrf node run --tap af_packet:eth1         every packet of a mirror port, without a cluster
+  bloomrf node run --tap pcap:day.pcap --data-dir bloomrf-data
   RUST_LOG=debug bloomrf node run --log-format json";
 
 const REPLAY_EXAMPLES: &str = "\
@@ -262,6 +274,7 @@ Examples:
   bloomrf lookup --node 127.0.0.1:6997 --batches 1-100 \\
       --where \"dst_port = 445 AND in_net(src_ip4, '10.0.0.0/8')\"
   bloomrf lookup --node 127.0.0.1 --where \"host = '10.1.2.3'\" --explain
+  bloomrf lookup --node 127.0.0.1 --where \"host = '10.1.2.3' AND port = 445\" --times
   bloomrf lookup --node 127.0.0.1 --where \"vlan IS NULL\" --batches 3,5,9 --json --tcp";
 
 const DOCTOR_EXAMPLES: &str = "\

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use crate::args::LookupArgs;
 use crate::batch_ids::compact;
+use crate::held::{Held, held_batches, show_times, times_of};
 use crate::http::{HttpError, fetch_json};
 use crate::keys;
 use crate::outcome::{CommandError, Outcome, print};
@@ -48,9 +49,13 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
     if args.explain {
         return explain(args, http, timeout);
     }
+    let held = match &args.batches {
+        Batches::Ids(_) if !args.times => Vec::new(),
+        _ => held_batches(http, timeout).map_err(http_error)?,
+    };
     let ids = match &args.batches {
         Batches::Ids(ids) => ids.clone(),
-        Batches::All => held_batches(http, timeout).map_err(http_error)?,
+        Batches::All => held.iter().map(|batch| batch.id).collect(),
     };
     let key = args.keys.as_deref().map(keys::load_signer).transpose()?;
     let answer =
@@ -63,9 +68,10 @@ pub(crate) fn run(args: &LookupArgs) -> Outcome {
         })?;
     let excluded: std::collections::HashSet<BatchId> = answer.excluded.iter().copied().collect();
     let kept: Vec<BatchId> = ids.iter().copied().filter(|id| !excluded.contains(id)).collect();
+    let times = args.times.then(|| times_of(&kept, &held));
     print(&match args.json {
-        true => format!("{:#}\n", to_json(&args.text, &answer, &kept)),
-        false => to_text(&answer, &kept),
+        true => format!("{:#}\n", to_json(&args.text, &answer, &kept, times.as_deref())),
+        false => to_text(&answer, &kept) + &times.as_deref().map(show_times).unwrap_or_default(),
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -122,14 +128,14 @@ fn to_text(answer: &Answer, kept: &[BatchId]) -> String {
         text.push_str(
             "note: without a filter means not verified yet, evicted, or never seen whole; \
              --explain says which.\n      A node without an SCC (setting `scc`) verifies \
-             and excludes nothing.\n",
+             and excludes nothing, unless it is a tap.\n",
         );
     }
     text
 }
 
-fn to_json(text: &str, answer: &Answer, kept: &[BatchId]) -> Value {
-    json!({
+fn to_json(text: &str, answer: &Answer, kept: &[BatchId], times: Option<&[Held]>) -> Value {
+    let mut object = json!({
         "where": text,
         "candidates": answer.candidates,
         "evaluated": answer.candidates as u64 - answer.no_filter,
@@ -140,7 +146,14 @@ fn to_json(text: &str, answer: &Answer, kept: &[BatchId]) -> Value {
         "timed_out": answer.timed_out,
         "excluded": answer.excluded,
         "kept": kept,
-    })
+    });
+    if let Some(times) = times {
+        object["times"] = times
+            .iter()
+            .map(|held| json!({ "id": held.id, "from": held.from, "to": held.to }))
+            .collect();
+    }
+    object
 }
 
 fn explain(args: &LookupArgs, http: SocketAddr, timeout: Duration) -> Outcome {
@@ -202,35 +215,6 @@ fn in_words(reason: &str) -> String {
     format!("{reason} ({meaning})")
 }
 
-/// Ids of all batches that the node holds, ascending. A page that is no list of batches is an
-/// error, not an empty list: nothing would be left to read.
-fn held_batches(http: SocketAddr, timeout: Duration) -> Result<Vec<BatchId>, HttpError> {
-    let mut ids = Vec::new();
-    let mut first = 0;
-    loop {
-        let from = first.to_string();
-        let query = [("first", from.as_str()), ("limit", "1024")];
-        let page = fetch_json(http, "/batches", &query, timeout)?;
-        let odd = |reason: &str| HttpError::Unreachable {
-            address: http,
-            path: "/batches",
-            reason: reason.to_owned(),
-        };
-        let batches = page.get("batches").and_then(Value::as_array);
-        for batch in batches.ok_or_else(|| odd("no list of batches"))? {
-            let id = batch.get("id").and_then(Value::as_u64);
-            ids.push(id.ok_or_else(|| odd("a batch without an id"))?);
-        }
-        if ids.len() > HELD_BATCHES_MAX {
-            return Err(odd("more batches than a node holds"));
-        }
-        match page.get("next").and_then(Value::as_u64) {
-            Some(next) if next > first => first = next,
-            _ => return Ok(ids),
-        }
-    }
-}
-
 fn load_schema(path: &Path) -> Result<Schema, CommandError> {
     let named = |reason: String| CommandError::misused(format!("{}: {reason}", path.display()));
     // One byte more than allowed: a longer text is seen to be longer.
@@ -272,7 +256,5 @@ fn describe(doubt: Unusable, timeout_ms: u32) -> String {
     }
 }
 
-/// More than any node may be configured to retain.
-const HELD_BATCHES_MAX: usize = 1 << 20;
 /// Runs of ids printed before the rest is only counted.
 const PARTS_MAX: usize = 200;

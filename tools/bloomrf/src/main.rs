@@ -8,6 +8,7 @@ mod args;
 mod batch_ids;
 mod demo;
 mod doctor;
+mod held;
 mod http;
 mod intake;
 mod keys;

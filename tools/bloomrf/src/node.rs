@@ -1,5 +1,6 @@
 //! `bloomrf node run` and `check-config`: thin over the library `bloomrf-node`.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use bloomrf_node::{Config, Node, StartError, config};
@@ -10,7 +11,7 @@ use crate::signals::Stop;
 
 pub(crate) fn run(args: &NodeArgs) -> Outcome {
     let (config, provenance) =
-        Config::load(args.config.as_deref(), std::env::vars_os()).map_err(CommandError::misused)?;
+        Config::load(args.config.as_deref(), variables(args)).map_err(CommandError::misused)?;
     for note in &provenance.notes {
         tracing::info!("{note}");
     }
@@ -31,8 +32,19 @@ pub(crate) fn run(args: &NodeArgs) -> Outcome {
 }
 
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
-    let text = config::check_config(args.node.config.as_deref(), std::env::vars_os(), args.json)
+    let variables = variables(&args.node);
+    let text = config::check_config(args.node.config.as_deref(), variables, args.json)
         .map_err(CommandError::misused)?;
     print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The environment, as the command line changes it: of two variables of one name the later counts.
+fn variables(args: &NodeArgs) -> impl Iterator<Item = (OsString, OsString)> {
+    let tap = args.tap.iter().flat_map(|link| {
+        [("BLOOMRF_LINK", OsString::from(link)), ("BLOOMRF_LINK_USE", OsString::from("tap"))]
+    });
+    let folder = args.data_dir.iter().map(|path| ("FERMIHDI_BLOOMRF_DATA_DIR", path.into()));
+    let given: Vec<_> = tap.chain(folder).map(|(name, value)| (name.into(), value)).collect();
+    std::env::vars_os().chain(given)
 }

@@ -23,6 +23,7 @@ mod time;
 
 pub use batches::{Batches, BatchesError};
 pub use error::QueryError;
+pub use time::format as time_text;
 
 use crate::predicate::Predicate;
 use crate::schema::Schema;

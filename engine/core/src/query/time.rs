@@ -38,8 +38,9 @@ pub(super) fn ticks(ns: i128, preferred: TimeUnit) -> Option<(i64, TimeUnit)> {
     )
 }
 
-/// ISO text that [`parse`] reads back; `None` outside the years 0000 to 9999.
-pub(super) fn format(ticks: i64, unit: TimeUnit) -> Option<String> {
+/// ISO 8601 text of a time, UTC, as WHERE texts have it; `None` outside the years 0000 to 9999.
+#[must_use]
+pub fn format(ticks: i64, unit: TimeUnit) -> Option<String> {
     let ns = i128::from(ticks) * i128::from(unit.tick_ns());
     let (seconds, fraction_ns) = (ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
     let (days, second) = (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));

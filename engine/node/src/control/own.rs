@@ -11,20 +11,22 @@ use bloomrf_engine::wire::stream::Verdict;
 
 use super::Outcome;
 use crate::shared::Shared;
-use crate::tap::TapVerdict;
+use crate::tap::{LostBatch, TapVerdict};
 
 /// The seal thread's end of all taps; of a node without any it does nothing.
 pub(super) struct OwnVerdicts {
     rings: Vec<rtrb::Consumer<TapVerdict>>,
     /// Intact, and not sealed yet; oldest first.
-    early: VecDeque<BatchId>,
+    early: VecDeque<LostBatch>,
+    /// Came to nothing for another reason, and not judged yet; oldest first.
+    failed: VecDeque<BatchId>,
     /// Batches given up for a loss.
     lost: u64,
 }
 
 impl OwnVerdicts {
     pub(super) fn new(rings: Vec<rtrb::Consumer<TapVerdict>>) -> Self {
-        OwnVerdicts { rings, early: VecDeque::new(), lost: 0 }
+        OwnVerdicts { rings, early: VecDeque::new(), failed: VecDeque::new(), lost: 0 }
     }
 
     /// Says that a batch was given up for a loss; now and then, since one seldom comes alone.
@@ -42,22 +44,45 @@ impl OwnVerdicts {
         for index in 0..self.rings.len() {
             while let Some(Ok(verdict)) = self.rings.get_mut(index).map(rtrb::Consumer::pop) {
                 any = true;
-                let TapVerdict { batch, is_intact } = verdict;
+                let TapVerdict { batch, is_intact, span } = verdict;
+                let lost = LostBatch { batch, span };
                 if !is_intact {
+                    // Before it leaves: whoever lists batches finds it in one list at least.
+                    shared.note_lost(lost);
                     self.give_up(batch, sealer, shared);
+                } else if let Some(at) = self.failed.iter().position(|&failed| failed == batch) {
+                    self.failed.remove(at);
+                    shared.note_lost(lost);
                 } else if !verify(batch, shared) {
-                    self.remember(batch);
+                    self.remember(lost, shared);
                 }
             }
         }
         any
     }
 
-    fn remember(&mut self, batch: BatchId) {
-        if self.early.len() == EARLY_MAX {
-            self.early.pop_front();
+    fn remember(&mut self, lost: LostBatch, shared: &Shared) {
+        if self.early.len() == EARLY_MAX
+            && let Some(oldest) = self.early.pop_front()
+        {
+            shared.note_lost(oldest);
         }
-        self.early.push_back(batch);
+        self.early.push_back(lost);
+    }
+
+    /// A batch came to nothing: nobody else knows of it, so it is listed as lost.
+    pub(super) fn on_failed(&mut self, batch: BatchId, shared: &Shared) {
+        if self.rings.is_empty() {
+            return;
+        }
+        if let Some(at) = self.early.iter().position(|early| early.batch == batch) {
+            self.early.remove(at).into_iter().for_each(|lost| shared.note_lost(lost));
+            return;
+        }
+        if self.failed.len() == EARLY_MAX {
+            self.failed.pop_front();
+        }
+        self.failed.push_back(batch);
     }
 
     fn give_up(&mut self, batch: BatchId, sealer: &mut Sealer, shared: &Shared) {
@@ -75,7 +100,7 @@ impl OwnVerdicts {
 
     /// A batch was sealed and stored: verified where its verdict came before.
     pub(super) fn on_sealed(&mut self, batch: BatchId, shared: &Shared) {
-        if let Some(at) = self.early.iter().position(|&early| early == batch) {
+        if let Some(at) = self.early.iter().position(|early| early.batch == batch) {
             self.early.remove(at);
             verify(batch, shared);
         }

@@ -169,6 +169,7 @@ impl SealLoop {
                         self.own.tell_lost(batch);
                         continue;
                     }
+                    self.own.on_failed(batch, &self.shared);
                     let reason = incomplete_label(reason);
                     tracing::warn!(batch, reason, "batch given up: it has no filter");
                 }
@@ -206,6 +207,7 @@ impl SealLoop {
             Ok(evicted) => evicted,
             Err(error) => {
                 tracing::warn!(batch = offer.batch, %error, "no filter for this batch");
+                self.own.on_failed(offer.batch, &self.shared);
                 if error == InsertError::OtherContent {
                     // The one that was held is rejected, too.
                     self.shared.announce(Outcome::Gone(&[offer.batch]));

@@ -29,6 +29,28 @@ pub(crate) struct TapVerdict {
     pub(crate) batch: BatchId,
     /// Nothing was lost around it.
     pub(crate) is_intact: bool,
+    /// What it holds.
+    pub(crate) span: Span,
+}
+
+/// How many packets a batch holds, and from when to when they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Earliest, nanoseconds since 1970.
+    pub(crate) from_ns: i64,
+    /// Latest.
+    pub(crate) to_ns: i64,
+    /// Packets.
+    pub(crate) records: u64,
+}
+
+/// A batch around which something was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LostBatch {
+    /// Batch.
+    pub(crate) batch: BatchId,
+    /// What was seen of it.
+    pub(crate) span: Span,
 }
 
 /// What had been lost at some moment: a number that moves with each loss, for each place.
@@ -56,6 +78,7 @@ pub(super) struct Losses {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     batch: BatchId,
+    span: Span,
     base: Mark,
     due_ns: u64,
     is_lost: bool,
@@ -96,16 +119,17 @@ impl Losses {
     }
 
     /// A batch was closed; it is judged later.
-    pub(super) fn closed(&mut self, batch: BatchId, base: Mark, now_ns: u64) {
+    pub(super) fn closed(&mut self, batch: BatchId, span: Span, base: Mark, now_ns: u64) {
         let due_ns = now_ns.saturating_add(self.settle_ns);
-        self.waiting.push_back(Waiting { batch, base, due_ns, is_lost: false });
+        self.waiting.push_back(Waiting { batch, span, base, due_ns, is_lost: false });
     }
 
     /// A batch is known to be spoilt by what `mark` says, or by itself. Its partial is waited for:
     /// it goes first.
-    pub(super) fn spoilt(&mut self, batch: BatchId, mark: Mark) {
+    pub(super) fn spoilt(&mut self, batch: BatchId, span: Span, mark: Mark) {
         self.covered = mark;
-        self.waiting.push_front(Waiting { batch, base: mark, due_ns: 0, is_lost: true });
+        let waiting = Waiting { batch, span, base: mark, due_ns: 0, is_lost: true };
+        self.waiting.push_front(waiting);
     }
 
     /// Whether a verdict is due, and there is room for it.
@@ -118,13 +142,12 @@ impl Losses {
     /// there is room for them.
     pub(super) fn judge(&mut self, mark: Mark, now_ns: u64) {
         while self.is_due(now_ns) {
-            let Some(Waiting { batch, base, is_lost, .. }) = self.waiting.pop_front() else {
-                break;
-            };
+            let Some(waiting) = self.waiting.pop_front() else { break };
+            let Waiting { batch, span, base, is_lost, .. } = waiting;
             let is_intact = !is_lost && mark == base;
             self.covered = mark;
             // Cannot fail: there is room, and nobody else pushes.
-            let _ = self.verdicts.push(TapVerdict { batch, is_intact });
+            let _ = self.verdicts.push(TapVerdict { batch, is_intact, span });
         }
     }
 

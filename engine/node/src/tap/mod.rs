@@ -33,7 +33,7 @@ use bloomrf_netio::{Burst, Link, LinkError};
 use crate::packet::{self, PacketCounts, PacketView};
 use crate::poll::StageNumbers;
 
-pub(crate) use losses::TapVerdict;
+pub(crate) use losses::{LostBatch, Span, TapVerdict};
 pub(crate) use make::Taps;
 
 use ids::BatchIds;
@@ -81,7 +81,7 @@ struct OpenBatch {
     base: Mark,
     opened_ns: u64,
     first_ts_ns: i64,
-    records: u64,
+    span: Span,
     frames: u32,
     /// Records of it were refused by the queue.
     is_lost: bool,
@@ -160,7 +160,7 @@ impl Tap {
     fn take_packet(&mut self, view: PacketView<'_>, queue: &mut Queue, now_ns: u64) {
         let config = &self.config;
         let is_due = self.open.as_ref().is_some_and(|open| {
-            open.records >= config.batch_records
+            open.span.records >= config.batch_records
                 || view.ts_ns.saturating_sub(open.first_ts_ns) as u64 >= config.batch_ns
                     && view.ts_ns > open.first_ts_ns
         });
@@ -172,11 +172,13 @@ impl Tap {
             base: self.losses.base(),
             opened_ns: now_ns,
             first_ts_ns: view.ts_ns,
-            records: 0,
+            span: Span { from_ns: view.ts_ns, to_ns: view.ts_ns, records: 0 },
             frames: 0,
             is_lost: false,
         });
-        open.records += 1;
+        let Span { from_ns, to_ns, records } = &mut open.span;
+        (*from_ns, *to_ns) = (view.ts_ns.min(*from_ns), view.ts_ns.max(*to_ns));
+        *records += 1;
         let end = self.filled + PACKET_RECORD_BYTES;
         packet::encode(view, &mut self.payload[self.filled..end], &mut self.counts);
         self.filled = end;
@@ -189,7 +191,7 @@ impl Tap {
     /// been closed for long enough. `is_empty`: the port was found drained.
     fn after_burst(&mut self, link: &dyn Link, queue: &mut Queue, is_empty: bool, now_ns: u64) {
         let is_over = |open: &OpenBatch| {
-            open.records >= self.config.batch_records
+            open.span.records >= self.config.batch_records
                 || now_ns.saturating_sub(open.opened_ns) >= self.config.batch_ns
                 || is_empty && link.is_exhausted()
         };
@@ -213,7 +215,7 @@ impl Tap {
     /// Whether the link is to be left alone for now: its packets can wait, and there is no room for
     /// the batch that they belong to.
     fn must_wait(&self, queue: &Queue) -> bool {
-        let is_full = |open: &OpenBatch| open.records >= self.config.batch_records;
+        let is_full = |open: &OpenBatch| open.span.records >= self.config.batch_records;
         self.config.is_patient && self.open.as_ref().is_some_and(is_full) && !self.can_end(queue)
     }
 
@@ -259,13 +261,13 @@ impl Tap {
 
     /// Ends a batch for the queue: with its CLOSE, or as lost where that is known already.
     fn close(&mut self, ended: OpenBatch, mark: Mark, queue: &mut Queue, now_ns: u64) {
-        let OpenBatch { id, base, records, frames, is_lost, .. } = ended;
-        let total = LaneTotal { frames, records };
+        let OpenBatch { id, base, span, frames, is_lost, .. } = ended;
+        let total = LaneTotal { frames, records: span.records };
         let totals = BatchTotals::new(self.config.hash, [total].into_iter());
         if is_lost || mark != base || queue.on_own_close(id, totals).is_err() {
-            self.losses.spoilt(id, mark);
+            self.losses.spoilt(id, span, mark);
         } else {
-            self.losses.closed(id, base, now_ns);
+            self.losses.closed(id, span, base, now_ns);
         }
     }
 }

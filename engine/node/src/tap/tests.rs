@@ -195,8 +195,9 @@ impl World {
                 self.sealer.on_event(0, event, now_ns);
                 moved = true;
             }
-            while let Ok(TapVerdict { batch, is_intact }) = self.verdicts.pop() {
+            while let Ok(TapVerdict { batch, is_intact, span }) = self.verdicts.pop() {
                 assert_eq!(self.judged.insert(batch, is_intact), None, "judged twice");
+                assert!(span.records > 0 && span.from_ns <= span.to_ns);
                 if !is_intact && !self.sealer.on_lost(batch) {
                     assert!(self.sealed.contains_key(&batch));
                 }

@@ -1,4 +1,4 @@
-//! `/batches`: what the store holds, with kind, fill and estimated FPR of every column.
+//! `/batches`: what the store holds, from when to when, with kind, fill and estimated FPR of every column.
 
 use std::sync::Arc;
 
@@ -6,8 +6,10 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use bloomrf_engine::filter::{Filter, FilterKind, SealedColumn};
+use bloomrf_engine::filter::{ColumnZone, Filter, FilterKind, SealedColumn};
 use bloomrf_engine::identity::BatchId;
+use bloomrf_engine::query::time_text;
+use bloomrf_engine::schema::{ColumnType, Schema, TimeUnit};
 use bloomrf_engine::seal::SealedBatch;
 use bloomrf_engine::store::BatchState;
 use serde::Deserialize;
@@ -15,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::refuse;
 use crate::shared::Shared;
+use crate::tap::{LostBatch, Span};
 
 /// Which batches to list.
 #[derive(Debug, Deserialize)]
@@ -73,6 +76,7 @@ pub(super) async fn list(
         "files_bytes": folder.bytes,
         "files_waiting": folder.waiting,
         "batches": batches,
+        "incomplete": lost(&shared, &page),
         "next": next,
     }))
     .into_response()
@@ -96,8 +100,35 @@ fn describe(shared: &Shared, batch: &SealedBatch, state: BatchState, is_stored: 
         "stored": is_stored,
         "records": batch.records,
         "bytes": batch.filter_bytes(),
+        "time": time_range(&shared.schema, batch),
         "columns": columns,
     })
+}
+
+/// Earliest and latest value of the first column that is a time; null where there is none.
+fn time_range(schema: &Schema, batch: &SealedBatch) -> Value {
+    let mut columns = schema.columns().iter().zip(&batch.columns);
+    let time = columns.find_map(|(column, sealed)| match (column.kind(), &sealed.zone) {
+        (ColumnType::Timestamp(unit), ColumnZone::Narrow(zone)) => {
+            zone.bounds().map(|bounds| (column, unit, bounds))
+        }
+        _ => None,
+    });
+    let Some((column, unit, (first, last))) = time else { return Value::Null };
+    // Keys of times are those of signed numbers, in the order of time.
+    let text = |key: u64| time_text((key ^ 1 << 63) as i64, unit);
+    json!({ "column": column.name(), "from": text(first), "to": text(last) })
+}
+
+/// Batches of a tap that were given up for a loss, which nobody else knows of.
+fn lost(shared: &Shared, page: &Page) -> Vec<Value> {
+    let lost = shared.lost().into_iter().filter(|lost| lost.batch >= page.first);
+    let text = |ns| time_text(ns, TimeUnit::Ns);
+    lost.map(|LostBatch { batch, span: Span { from_ns, to_ns, records } }| {
+        let time = json!({ "column": "ts", "from": text(from_ns), "to": text(to_ns) });
+        json!({ "id": batch, "records": records, "time": time })
+    })
+    .collect()
 }
 
 fn describe_column(name: &str, column: &SealedColumn, records: u64, bits: u32) -> Value {

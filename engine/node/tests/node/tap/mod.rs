@@ -4,6 +4,8 @@
 mod traffic;
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::predicate::{CompareOp, Literal, Predicate};
 use bloomrf_engine::schema::TimeUnit;
 use bloomrf_netio::Link;
+use bloomrf_netio::capture::writer::PcapWriter;
+use bloomrf_netio::capture::{Capture, Packet};
 use bloomrf_netio::link::mem::{self, MemSender};
 use bloomrf_node::config::{LinkConfig, LinkUse};
 use bloomrf_node::{Config, Node, Surroundings};
@@ -123,6 +127,14 @@ fn batches(node: &Node) -> Vec<Listed> {
             records: batch["records"].as_u64().unwrap(),
         })
         .collect()
+}
+
+/// Batches that were given up, with their records.
+fn lost(node: &Node) -> Vec<(BatchId, u64)> {
+    let (_, page) = get_from(node.ports().http, "/batches");
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    let listed = page["incomplete"].as_array().unwrap().iter();
+    listed.map(|l| (l["id"].as_u64().unwrap(), l["records"].as_u64().unwrap())).collect()
 }
 
 type Rows = BTreeMap<BatchId, Vec<Vec<Value>>>;
@@ -249,6 +261,7 @@ fn a_batch_around_a_loss_excludes_nothing_and_the_ones_before_and_after_it_do() 
     let excluded: Vec<bool> = (0..3).map(|i| reply.is_excluded(i)).collect();
     assert_eq!((excluded, reply.no_filter), (vec![true, false, true], 1));
     let (_, metrics) = get_from(node.ports().http, "/metrics");
+    assert_eq!(lost(node), [(first + 1, BATCH as u64)], "whoever lists batches sees it");
     let name = "batches_incomplete{reason=\"loss\"}";
     assert_eq!(metric(&metrics, name), 1.0);
     tapped.stop();
@@ -297,6 +310,87 @@ fn stored_batches_answer_after_a_restart_and_no_id_comes_again_whatever_the_cloc
         wait_for("files", || node.status().persist.files == rows.len() as u64);
         tapped.stop();
     }
+}
+
+/// A node that plays a capture, and the rows of its verified batches.
+fn play(folder: &TempDir, path: &Path, rows: Vec<Vec<Value>>) -> (World, Rows) {
+    let config = tap_config(folder, 1, &format!("pcap:{}", path.display()));
+    let node = Node::start(config.clone()).unwrap();
+    wait_records(&node, rows.len() as u64);
+    let rows = deal(&batches(&node), rows.into_iter());
+    (world_of(node, &config), rows)
+}
+
+#[test]
+fn a_capture_that_is_played_is_found_by_its_own_times() {
+    let (folder, mut chance) = (tempfile::tempdir().unwrap(), Chance::new(5));
+    let path = folder.path().join("a.pcap");
+    let mut writer = PcapWriter::new(File::create(&path).unwrap(), 1).unwrap();
+    let samples = samples(&mut chance, 4 * BATCH);
+    let mut rows = Vec::new();
+    for (i, sample) in samples.iter().enumerate() {
+        // A packet in a millisecond: a batch is due after 300 of them by either rule.
+        let ts_ns = WALL_US * 1_000 + i as i64 * 1_000_000;
+        writer.write(ts_ns, &sample.frame, sample.frame.len() as u32).unwrap();
+        let mut row = sample.row.clone();
+        row[0] = time(ts_ns);
+        rows.push(row);
+    }
+    drop(writer);
+    let (world, rows) = play(&folder, &path, rows);
+    let (asked, excluded) = ask_everything(&world, &rows, 4);
+    assert!(excluded > asked, "{excluded} batches excluded by {asked} questions");
+    let (_, page) = get_from(world.node.ports().http, "/batches");
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    let first = &page["batches"][0]["time"];
+    assert_eq!((&first["column"], &first["from"]), (&"ts".into(), &"2026-09-21T14:13:20Z".into()));
+    world.into_parts().0.stop();
+}
+
+#[test]
+fn captures_of_others_lose_no_packet_on_any_column() {
+    let base = std::env::var_os("BLOOMRF_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    for name in ["ipfixprobe__mixed.pcap", "nDPI__sites.pcapng", "nDPI__synscan.pcap"] {
+        let path = base.join("packets").join(name);
+        if !path.exists() {
+            println!("skipped: no data");
+            return;
+        }
+        let rows: Vec<_> = Capture::open(&path).unwrap().map(|p| row_of(&p)).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let (world, rows) = play(&folder, &path, rows);
+        let (asked, excluded) = ask_everything(&world, &rows, 7);
+        println!("{name}: {asked} questions, {excluded} batches excluded");
+        world.into_parts().0.stop();
+    }
+}
+
+/// A packet's row, read by the node's own parser: captures do not say what is in them.
+fn row_of(packet: &Packet) -> Vec<Value> {
+    let (fields, _) = bloomrf_node::packet::fields(packet);
+    let number = |value: Option<u64>| value.map_or(Value::Null, int);
+    let octets = |kind, bytes: Option<&[u8]>| {
+        bytes.map_or(Value::Null, |bytes| Value::Octets(kind, bytes.to_vec()))
+    };
+    vec![
+        time(fields.ts_ns),
+        octets(FieldType::Mac, fields.src_mac.as_ref().map(|b| b.as_slice())),
+        octets(FieldType::Mac, fields.dst_mac.as_ref().map(|b| b.as_slice())),
+        number(fields.ethertype.map(u64::from)),
+        number(fields.vlan.map(u64::from)),
+        octets(FieldType::Ipv4, fields.src_ip4.as_ref().map(|b| b.as_slice())),
+        octets(FieldType::Ipv4, fields.dst_ip4.as_ref().map(|b| b.as_slice())),
+        octets(FieldType::Ipv6, fields.src_ip6.as_ref().map(|b| b.as_slice())),
+        octets(FieldType::Ipv6, fields.dst_ip6.as_ref().map(|b| b.as_slice())),
+        number(fields.proto.map(u64::from)),
+        number(fields.src_port.map(u64::from)),
+        number(fields.dst_port.map(u64::from)),
+        number(fields.tcp_flags.map(u64::from)),
+        int(fields.length.into()),
+    ]
 }
 
 #[test]
