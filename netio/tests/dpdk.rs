@@ -1,6 +1,6 @@
 //! The dpdk link on virtual devices: exact counts, the same bytes, statistics that add up.
 #![cfg(feature = "dpdk")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

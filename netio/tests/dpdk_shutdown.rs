@@ -1,6 +1,6 @@
 //! The end of DPDK's environment in a process: orderly, and for good.
 #![cfg(feature = "dpdk")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::net::SocketAddr;
 

@@ -38,6 +38,26 @@ impl fmt::Display for Reason {
     }
 }
 
+/// What to look at where a device cannot be had.
+fn advice(devargs: &str) -> &'static str {
+    let name = devargs.split(',').next().unwrap_or_default();
+    match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        address if address.contains(':') => {
+            "is it there, bound to vfio-pci (`dpdk-devbind.py --status` shows both), and may we \
+             open its group below /dev/vfio?"
+        }
+        "net_pcap" => "its files or interface must exist and be ours to read",
+        "net_af_packet" | "net_af_xdp" | "net_tap" => {
+            "its interface must exist, and the process needs CAP_NET_RAW (the others also \
+             CAP_NET_ADMIN)"
+        }
+        _ => {
+            "a virtual device is its driver's name and a number, like net_null0, and needs the \
+             driver's package (Debian: librte-net-null23)"
+        }
+    }
+}
+
 /// Why something could not be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -79,11 +99,7 @@ pub enum DpdkError {
         free_mib: u64,
     },
     /// No such device, or it does not start.
-    #[error(
-        "device `{devargs}` cannot be had: {reason}; a PCI device must be bound to vfio-pci \
-         (dpdk-devbind.py --status shows it) and its group be ours to open; a virtual one needs \
-         its driver's package, its file or interface, and its rights (net_af_packet: CAP_NET_RAW)"
-    )]
+    #[error("device `{devargs}` cannot be had: {reason}; {}", advice(devargs))]
     Missing {
         /// As it was asked for.
         devargs: String,

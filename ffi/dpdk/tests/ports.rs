@@ -1,6 +1,6 @@
 //! Ports of virtual devices: what they receive and send, exactly, and that all of it comes back.
 #![cfg(feature = "dpdk")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Several processes, processes that are killed, and one without rights: no clean-up by hand.
 #![cfg(feature = "dpdk")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod common;
 

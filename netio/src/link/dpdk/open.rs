@@ -2,6 +2,7 @@
 //!
 //! Hot path: not on it; runs once at start and once at the end.
 
+use std::fs;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -11,7 +12,7 @@ use bloomrf_dpdk::{
     DpdkError, Eal, EalOptions, Memory, MemoryUsed, PortConfig, PortHandle, leaked_mbufs, version,
 };
 
-use super::settings::{Settings, is_finite, is_pci};
+use super::settings::{Settings, interface, is_finite, is_pci};
 use super::{DpdkLink, DpdkSender, NAP_NS, Shared};
 use crate::link::waker::WakeSource;
 use crate::link::{FrameSender, Link, LinkError, Port, PortOptions};
@@ -122,6 +123,12 @@ fn look(devargs: &str, handle: &PortHandle, queues: usize) -> Vec<String> {
              transceiver and the other side's port (a virtual device: at its interface)"
         ));
     }
+    if let Some(interface) = interface(devargs).filter(|interface| is_down(interface)) {
+        warnings.push(format!(
+            "dpdk {port}: its interface `{interface}` is down, nothing will arrive: \
+             `ip link set {interface} up`"
+        ));
+    }
     // Virtual devices have their own ways, and no hash.
     if pci && queues > 1 && handle.spread().functions == 0 {
         warnings.push(format!(
@@ -130,6 +137,18 @@ fn look(devargs: &str, handle: &PortHandle, queues: usize) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// As the system says; where it does not, an interface is taken for up.
+fn is_down(interface: &str) -> bool {
+    let flags = fs::read_to_string(format!("/sys/class/net/{interface}/flags"));
+    flags.is_ok_and(|flags| says_down(&flags))
+}
+
+/// Bit 0 is IFF_UP.
+fn says_down(flags: &str) -> bool {
+    let bits = flags.trim().strip_prefix("0x").and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    bits.is_some_and(|bits| bits & 1 == 0)
 }
 
 /// Ends the environment of this process, for good, as soon as no port of it is open and no thread
@@ -143,5 +162,17 @@ pub fn shutdown() -> Result<(), LinkError> {
     match leaked_mbufs() {
         0 => Ok(()),
         mbufs => Err(DpdkError::Leaked { mbufs }.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_down;
+
+    #[test]
+    fn an_interface_is_down_where_the_system_says_so() {
+        assert!(says_down("0x1002\n"));
+        assert!(!says_down("0x1003\n"));
+        assert!(!says_down(""));
     }
 }

@@ -69,6 +69,12 @@ pub(super) fn is_finite(devargs: &str) -> bool {
     plays && any(&["rx_pcap"]) && !any(&["iface", "rx_iface", "rx_iface_in"]) && !endless
 }
 
+/// The system's interface that a virtual device receives from.
+pub(super) fn interface(devargs: &str) -> Option<&str> {
+    let value = |option: &'static str| devargs.split(',').find_map(|o| o.strip_prefix(option));
+    ["iface=", "rx_iface=", "rx_iface_in="].into_iter().find_map(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +103,7 @@ mod tests {
         assert!(!is_finite("net_pcap0,rx_pcap=a,infinite_rx=1"));
         assert!(!is_finite("net_pcap0,rx_pcap=a,rx_iface=eth1"));
         assert!(!is_finite("net_null0"));
+        assert_eq!(interface("net_af_packet0,qpairs=2,iface=veth0"), Some("veth0"));
+        assert_eq!(interface("net_null0,size=64"), None);
     }
 }
