@@ -80,6 +80,18 @@ pub enum StartError {
         /// Why not.
         reason: String,
     },
+    /// Queues that poll would share cores.
+    #[error(
+        "{queues} ingest queues, and this process may use {cores} cores: each needs one of its own; \
+         lower queues or cores (environment BLOOMRF_QUEUES, BLOOMRF_CORES), give the process more \
+         cores (taskset, a cpuset), or leave cores empty and set idle = \"sleep\""
+    )]
+    Cores {
+        /// Ingest queues.
+        queues: usize,
+        /// Cores that this process may use.
+        cores: usize,
+    },
     /// A thread could not be started.
     #[error("thread {name}: {source}; raise the limit on threads or lower queues")]
     Thread {

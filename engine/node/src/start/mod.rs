@@ -1,5 +1,6 @@
 //! Starting and stopping: sockets, data folder, store, threads; in reverse at the end.
 
+mod cores;
 mod error;
 mod memory;
 mod port;
@@ -46,6 +47,7 @@ use sockets::Sockets;
 
 /// Starts all threads; returns when all sockets are bound and every queue is pinned.
 pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, StartError> {
+    cores::check(&config)?;
     let keys = Keys::load(&config)?;
     let Surroundings { clock, links, sender } = surroundings;
     let Sockets { links, loss_marks, sender, gauges, lookup_udp, lookup_tcp, http, ports } =
@@ -104,7 +106,9 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     let _ = sealer_thread.set(sealer.clone());
     threads.spawn_port(sender, ports.lookup.port(), &mut ends)?;
-    threads.spawn_queues(links, ends, taps, &ingest, &sealer)?;
+    cores::with_exact_naps(shared.config.link.idle, || {
+        threads.spawn_queues(links, ends, taps, &ingest, &sealer)
+    })?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
     threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
     let tcp = TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped };

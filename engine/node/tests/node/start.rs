@@ -4,6 +4,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;
 
 use bloomrf_engine::wire::lookup::{Candidates, LookupReply};
+use bloomrf_node::config::Idle;
 use bloomrf_node::{Config, Node, StartError};
 
 use crate::http::get;
@@ -83,6 +84,34 @@ fn a_core_that_does_not_exist_is_named_and_nothing_keeps_running() {
     assert!(text.contains("core 1000") && text.contains("BLOOMRF_CORES"), "{text}");
     // The port is free again: the failed start has ended its threads and sockets.
     Node::start(base).unwrap().stop();
+}
+
+#[test]
+fn more_polling_queues_than_cores_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut many = Config { queues: 64, ..config(&folder, None) };
+    many.link.idle = Idle::Pause;
+    if core_affinity::get_core_ids().is_none_or(|ids| ids.len() >= 64) {
+        return println!("skipped: 64 cores");
+    }
+    let text = error(many.clone()).to_string();
+    assert!(text.contains("64 ingest queues") && text.contains("BLOOMRF_QUEUES"), "{text}");
+    assert!(!many.data_dir.exists(), "nothing was touched");
+    many.link.idle = Idle::Sleep;
+    Node::start(many).unwrap().stop();
+}
+
+#[test]
+fn queues_that_pause_or_poll_on_ingest_and_end_with_the_node() {
+    for idle in [Idle::Pause, Idle::Busy] {
+        let mut world = World::start_with(|config| {
+            config.queues = 1;
+            config.link.idle = idle;
+        });
+        world.send(1, &packets(100, 1_000));
+        world.wait_verified(1);
+        world.node.stop();
+    }
 }
 
 #[test]
