@@ -117,3 +117,6 @@ impl Sorter {
         &self.numbers
     }
 }
+
+#[cfg(test)]
+mod tests;

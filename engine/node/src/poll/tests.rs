@@ -58,7 +58,8 @@ fn start(events_max: usize) -> Bench {
     start_on(events_max, |link| Box::new(link))
 }
 
-fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -> Bench {
+/// A queue of cluster 1 and the schema `packet`.
+pub(super) fn queue() -> (Queue, Arc<Schema>) {
     let schema = Arc::new(Schema::packet());
     let policy = FilterPolicy {
         budget: Budget { bits_per_key: 8, levels: 4 },
@@ -69,7 +70,7 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
             .expect("BLOOMRF_KERNEL names a set of this CPU"),
         exact_keys_max: 0,
     };
-    let queue = Queue::new(IngestConfig {
+    let config = IngestConfig {
         cluster: ClusterId(1),
         schema: Arc::clone(&schema),
         policy: Arc::new(policy),
@@ -77,7 +78,12 @@ fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -
         idle_ns: 60_000_000_000,
         frames_max: 16,
         tuning: Tuning::default(),
-    });
+    };
+    (Queue::new(config), schema)
+}
+
+fn start_on(events_max: usize, of: impl FnOnce(mem::MemLink) -> Box<dyn Link>) -> Bench {
+    let (queue, schema) = queue();
     let (sender, link) = mem::pair(1_024);
     let waker = link.waker();
     let (events_in, events) = rtrb::RingBuffer::new(events_max);
