@@ -1,5 +1,6 @@
 //! Frames arrive as they were sent, each once.
 
+use std::net::UdpSocket;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bloomrf_lab::{Layout, Side};
@@ -129,6 +130,27 @@ fn frames_say_when_they_came() {
     assert!(ts_ns.is_some_and(|ts_ns| (before..=now()).contains(&ts_ns)), "{ts_ns:?} {before}");
 }
 
+#[test]
+fn the_hosts_stack_is_kept_away_while_asked_for() {
+    let Some(lab) = lab(&Layout { a: vec!["10.99.0.1/24".into()], ..Layout::default() }) else {
+        return;
+    };
+    let socket = lab.inside(Side::A, || UdpSocket::bind("10.99.0.1:7000").unwrap());
+    socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let mut sender = sender(&lab, Side::B);
+    let mut check = |more: &str, stack_sees: bool| {
+        let mut link = port(&lab, 1, more).remove(0);
+        (0..10).for_each(|n| send(&mut sender, &frame(n, None, 50)));
+        assert_eq!(gather(&mut *link, 10).len(), 10, "{more}");
+        let seen = (0..10).filter(|_| socket.recv(&mut [0; 100]).is_ok()).count();
+        assert_eq!(seen, if stack_sees { 10 } else { 0 }, "{more}");
+        assert_eq!((link.stats().dropped.sum(), link.stats().loss_mark), (0, 0));
+    };
+    check("", true);
+    check(",host_stack=0", false);
+    check(",host_stack=1", true);
+}
+
 /// What a socket on this host sends over a veth pair has half a checksum only.
 #[test]
 fn checksums_left_to_an_interface_are_finished() {
@@ -141,7 +163,7 @@ fn checksums_left_to_an_interface_are_finished() {
     let mut link = port(&lab, 1, "").remove(0);
     lab.inside(Side::B, || {
         for (from, to) in [(v4, "10.99.0.1:7000"), (v6, "[fd99::1]:7000")] {
-            let socket = std::net::UdpSocket::bind((from, 0)).unwrap();
+            let socket = UdpSocket::bind((from, 0)).unwrap();
             for length in [0, 1, 50, 51, 1_400] {
                 socket.send_to(&vec![0xa7; length], to).unwrap();
             }

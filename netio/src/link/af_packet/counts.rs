@@ -4,6 +4,7 @@
 //! allocation.
 
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,6 +16,8 @@ pub(super) struct Port {
     table: File,
     /// As the table stood when the port was opened.
     at_open: InterfaceCounts,
+    /// Keeps the host's stack away while it is open.
+    pub(super) cut: Option<OwnedFd>,
     /// Whatever was lost at any ring of the port, and each time its interface went down.
     losses: AtomicU64,
 }
@@ -36,6 +39,7 @@ impl Port {
             interface: interface.to_owned(),
             table,
             at_open: InterfaceCounts::default(),
+            cut: None,
             losses: AtomicU64::new(0),
         };
         port.at_open = port.read(&mut [0; ROOM_BYTES]).unwrap_or_default();

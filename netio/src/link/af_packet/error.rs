@@ -95,6 +95,15 @@ pub enum AfPacketError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The host's stack could not be kept away.
+    #[error(
+        "host_stack=0 needs Linux 6.6 or newer and CAP_BPF with CAP_NET_ADMIN: leave it out, and \
+         frames cost more ({source})"
+    )]
+    HostStack {
+        /// The system's reason.
+        source: io::Error,
+    },
     /// Any other call failed.
     #[error("{what}: {source}")]
     System {

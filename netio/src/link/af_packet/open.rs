@@ -35,9 +35,14 @@ pub(super) fn open(
         let socket = packet_socket()?;
         if queue == 0 {
             index = index_of(&socket, &options.interface)?;
-            let shared = Port::open(&options.interface).map_err(|source| {
+            let mut shared = Port::open(&options.interface).map_err(|source| {
                 AfPacketError::System { what: "counters of interfaces", source }
             })?;
+            if !options.host_stack {
+                let cut = sys::cut_stack_off(index)
+                    .map_err(|errno| AfPacketError::HostStack { source: errno.into() })?;
+                shared.cut = Some(cut);
+            }
             port = Some(Arc::new(shared));
         }
         keep(&socket, 0)?;

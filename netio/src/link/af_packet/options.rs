@@ -19,6 +19,9 @@ pub struct AfPacketOptions {
     pub timeout_ms: u32,
     /// Whether frames for other stations are wanted, too.
     pub promiscuous: bool,
+    /// Whether the host's own stack sees the frames, too. Without it a frame costs the kernel half
+    /// as much; an interface that the host itself uses is then dead to it. Needs Linux 6.6.
+    pub host_stack: bool,
     /// Bytes of a frame that are kept, without a tag that the kernel takes out; 64..=9,216.
     /// Longer frames are seen as cut, with their length on the wire.
     pub snap_bytes: u32,
@@ -28,7 +31,8 @@ pub struct AfPacketOptions {
 pub const RING_BYTES_MAX: usize = 4 << 30;
 
 impl AfPacketOptions {
-    /// Defaults: 64 blocks of 1 MiB per queue, 1 ms, promiscuous, whole frames.
+    /// Defaults: 64 blocks of 1 MiB per queue, 1 ms, promiscuous, beside the host's stack, whole
+    /// frames.
     #[must_use]
     pub fn of(interface: &str) -> Self {
         AfPacketOptions {
@@ -37,6 +41,7 @@ impl AfPacketOptions {
             blocks: 64,
             timeout_ms: 1,
             promiscuous: true,
+            host_stack: true,
             snap_bytes: crate::burst::BUFFER_BYTES as u32,
         }
     }
@@ -82,8 +87,12 @@ impl AfPacketOptions {
                 "promiscuous" => {
                     options.promiscuous = number(0, 1, "promiscuous=0 or promiscuous=1")? == 1;
                 }
+                "host_stack" => {
+                    options.host_stack = number(0, 1, "host_stack=0 or host_stack=1")? == 1;
+                }
                 _ => {
-                    let keys = "block_kib, blocks, timeout_ms, promiscuous or snap_bytes, with =";
+                    let keys = "block_kib, blocks, timeout_ms, promiscuous, host_stack or \
+                        snap_bytes, with =";
                     return Err(wrong(word, keys));
                 }
             }
@@ -106,13 +115,15 @@ mod tests {
     fn an_argument_sets_what_it_names_and_leaves_the_rest() {
         let plain = AfPacketOptions::parse("eth1").unwrap();
         assert_eq!(plain, AfPacketOptions::of("eth1"));
-        let text = "eth1, block_kib=256,blocks=8,timeout_ms=10,promiscuous=0,snap_bytes=128";
+        let text =
+            "eth1, block_kib=256,blocks=8,timeout_ms=10,promiscuous=0,host_stack=0,snap_bytes=128";
         let expected = AfPacketOptions {
             interface: "eth1".into(),
             block_kib: 256,
             blocks: 8,
             timeout_ms: 10,
             promiscuous: false,
+            host_stack: false,
             snap_bytes: 128,
         };
         assert_eq!(AfPacketOptions::parse(text).unwrap(), expected);
@@ -132,6 +143,7 @@ mod tests {
             ("eth1,timeout_ms=0", "timeout_ms=1 to 1000"),
             ("eth1,snap_bytes=9217", "snap_bytes=64 to 9216"),
             ("eth1,promiscuous=yes", "promiscuous=0 or promiscuous=1"),
+            ("eth1,host_stack=2", "host_stack=0 or host_stack=1"),
             ("eth1,ring=4", "block_kib, blocks, timeout_ms"),
             ("eth1,", "block_kib, blocks, timeout_ms"),
         ] {
