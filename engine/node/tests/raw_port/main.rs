@@ -120,3 +120,20 @@ fn many_connections_and_a_long_message_over_a_raw_port() {
     });
     node.stop();
 }
+
+/// The only test of this process that uses DPDK: an environment is started once.
+#[cfg(feature = "dpdk")]
+#[test]
+fn a_port_of_dpdk_answers_lookups_and_pings_of_ordinary_sockets() {
+    let lab = match lab() {
+        Ok(lab) => lab,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let ring = "blocksz=1048576,framesz=2048,framecnt=16384";
+    let device = format!("dpdk:net_af_packet0,iface={},{ring}", Side::A.interface());
+    let config = config(&folder, &device);
+    let node = lab.inside(Side::A, || Node::start(config).unwrap());
+    check_answers(&lab);
+    node.stop();
+}
