@@ -43,7 +43,7 @@ pub const KEY_SYMMETRIC: [u8; KEY_BYTES] = {
 pub struct Flow {
     /// Source and target, of one family.
     pub addresses: Addresses,
-    /// Source and target port; `None` for protocols without, and for fragments.
+    /// Source and target port; `None` for protocols without, and for later fragments.
     pub ports: Option<(u16, u16)>,
 }
 
@@ -57,7 +57,8 @@ pub enum Addresses {
 }
 
 impl Flow {
-    /// The flow of a packet; `None` where it is not IP.
+    /// The flow of a packet; `None` where it is not IP. Of a first fragment it has the ports, which
+    /// a card leaves out: fragments may go apart here.
     #[must_use]
     pub fn of(headers: &Headers) -> Option<Self> {
         let addresses = match (headers.ip4, headers.ip6) {
