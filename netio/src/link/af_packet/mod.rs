@@ -7,8 +7,8 @@
 //! the next call comes.
 //!
 //! At its best on an interface without addresses: otherwise the system's own stack handles every
-//! frame a second time; `host_stack=0` keeps it away altogether. The price is latency: a block that is not full waits for its timeout, a
-//! millisecond or more.
+//! frame a second time; `host_stack=0` keeps it away altogether. The price is latency: a block that
+//! is not full waits for its timeout, a millisecond or more.
 //!
 //! Frames are as they were on the wire, but for the check sequence: an outer VLAN tag, which the
 //! kernel takes out, is put back; checksums that a sender on this host left to an interface that
