@@ -257,7 +257,7 @@ Examples:
   bloomrf node run --config node.toml
   FERMIHDI_BLOOMRF_DATA_DIR=bloomrf-data bloomrf node run
   bloomrf node run --tap af_packet:eth1         every packet of a mirror port, without a cluster
-  bloomrf node run --tap pcap:day.pcap --data-dir bloomrf-data
+  bloomrf node run --tap pcap:day.pcap,speed=max --data-dir bloomrf-data
   RUST_LOG=debug bloomrf node run --log-format json";
 
 const REPLAY_EXAMPLES: &str = "\

@@ -1,4 +1,5 @@
-//! `/batches`: what the store holds, from when to when, with kind, fill and estimated FPR of every column.
+//! `/batches`: what the store holds, from when to when, with kind, fill and estimated FPR of every
+//! column; and of a tap, what it gave up.
 
 use std::sync::Arc;
 

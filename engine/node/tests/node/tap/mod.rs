@@ -314,7 +314,7 @@ fn stored_batches_answer_after_a_restart_and_no_id_comes_again_whatever_the_cloc
 
 /// A node that plays a capture, and the rows of its verified batches.
 fn play(folder: &TempDir, path: &Path, rows: Vec<Vec<Value>>) -> (World, Rows) {
-    let config = tap_config(folder, 1, &format!("pcap:{}", path.display()));
+    let config = tap_config(folder, 1, &format!("pcap:{},speed=max", path.display()));
     let node = Node::start(config.clone()).unwrap();
     wait_records(&node, rows.len() as u64);
     let rows = deal(&batches(&node), rows.into_iter());
