@@ -82,9 +82,9 @@ pub enum StartError {
     },
     /// Queues that poll would share cores.
     #[error(
-        "{queues} ingest queues, and this process may use {cores} cores: each needs one of its own; \
-         lower queues or cores (environment BLOOMRF_QUEUES, BLOOMRF_CORES), give the process more \
-         cores (taskset, a cpuset), or leave cores empty and set idle = \"sleep\""
+        "{queues} ingest queues, and this process may use {cores} cores: each needs one of its \
+         own; lower queues or cores (environment BLOOMRF_QUEUES, BLOOMRF_CORES), give the process \
+         more cores (taskset, a cpuset), or leave cores empty and set idle = \"sleep\""
     )]
     Cores {
         /// Ingest queues.

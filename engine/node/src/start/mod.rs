@@ -106,9 +106,7 @@ pub(crate) fn start(config: Config, surroundings: Surroundings) -> Result<Node, 
     let sealer = threads.spawn("bloomrf-seal".to_owned(), move |pulse| seal.run(pulse))?;
     let _ = sealer_thread.set(sealer.clone());
     threads.spawn_port(sender, ports.lookup.port(), &mut ends)?;
-    cores::with_exact_naps(shared.config.link.idle, || {
-        threads.spawn_queues(links, ends, taps, &ingest, &sealer)
-    })?;
+    threads.spawn_queues(links, ends, taps, &ingest, &sealer)?;
     let udp = UdpResponder::new(lookup_udp, Arc::clone(&shared));
     threads.spawn("bloomrf-lookup".to_owned(), move |pulse| udp.run(pulse))?;
     let tcp = TcpResponder { listener: lookup_tcp, shared: Arc::clone(&shared), stop: stopped };
@@ -220,9 +218,21 @@ impl Threads {
         Ok(thread)
     }
 
-    /// One thread per queue; waits until each is pinned (a wrong core is an error here) and has
-    /// reserved its memory.
+    /// One thread per queue, whose naps are exact where it takes any.
     fn spawn_queues(
+        &mut self,
+        links: Vec<Box<dyn Link>>,
+        ends: Vec<QueueEnds>,
+        taps: Vec<Tap>,
+        ingest: &IngestConfig,
+        sealer: &Thread,
+    ) -> Result<(), StartError> {
+        let idle = self.shared.config.link.idle;
+        cores::with_exact_naps(idle, || self.spawn_each(links, ends, taps, ingest, sealer))
+    }
+
+    /// Waits until each is pinned (a wrong core is an error here) and has reserved its memory.
+    fn spawn_each(
         &mut self,
         links: Vec<Box<dyn Link>>,
         ends: Vec<QueueEnds>,
