@@ -1,11 +1,10 @@
 //! Replay of capture files as a port: the test bench of everything behind it, without privilege.
 //!
 //! Frames fan out to queues by the hash of their flow, as a card does it ([`crate::rss`]); what is
-//! not IP goes to queue 0. Each queue reads the file for itself and keeps its own frames, so
-//! queues share nothing but the moment at which the replay begins.
+//! not IP goes to queue 0. Queues share nothing but the moment at which the replay begins.
 //!
-//! Played once, the file is read as it is played, whatever its size; each queue reads all of it.
-//! Looped, it is held in memory, at most [`LOOP_BYTES_MAX`] for all queues together. Where a file
+//! Played once, the file is read as it is played, whatever its size; each queue reads all of it
+//! and keeps its own frames. Looped, it is read once and dealt out into memory, at most [`LOOP_BYTES_MAX`] for all queues together. Where a file
 //! is cut or damaged, what lies before that is played, and the damage counts as one error.
 //!
 //! Hot path: no lock; looped, no system call, allocation or copy. Work bounded by `READS_MAX`.

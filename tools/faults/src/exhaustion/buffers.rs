@@ -8,7 +8,7 @@ use bloomrf_netio::link::mem;
 use bloomrf_node::Surroundings;
 
 use super::gate::{GatedClock, Opens};
-use super::{judge_frames, judge_fresh_batch, told, well_again};
+use super::{Sent, judge_frames, judge_fresh_batch, told, well_again};
 use crate::cluster::{Cluster, wait_for};
 
 /// One node, some stalls of different length in datagrams.
@@ -24,28 +24,27 @@ pub(super) fn run(seed: u64) -> Result<(), String> {
         surroundings,
     )?;
     let _opens = Opens(&gate);
-    let mut refused = judge_fresh_batch(&cluster, &sender, 1)?;
-    let mut accepted = cluster.node.status().ingest.frames_in;
+    let mut sent = judge_fresh_batch(&cluster, &sender, 1)?;
     for stall in 0..STALLS {
         gate.close_for("bloomrf-rx-0");
         wait_for("the queue to stand still", || gate.stood_for().is_some())?;
         let batch = 10 + stall;
-        for datagram in &cluster.batch(batch, 60 + 20 * (seed + stall) % 100).datagrams {
+        // Far more than the ring holds, of whatever size it is.
+        let packets = 20 * capacity as u64 + 60 + 20 * (seed + stall) % 100;
+        for datagram in &cluster.batch(batch, packets).datagrams {
             match sender.send(datagram) {
-                true => accepted += 1,
-                false => refused += 1,
+                true => sent.accepted += 1,
+                false => sent.refused += 1,
             }
         }
         told(&cluster, &gate, "bloomrf-rx-0")?;
         gate.open();
         well_again(&cluster)?;
-        judge_counts(&cluster, accepted, refused)?;
-        let before = cluster.node.status().ingest.frames_in;
-        refused += judge_fresh_batch(&cluster, &sender, 100 + stall)?;
-        accepted += cluster.node.status().ingest.frames_in - before;
-        judge_counts(&cluster, accepted, refused)?;
+        judge_counts(&cluster, sent)?;
+        sent += judge_fresh_batch(&cluster, &sender, 100 + stall)?;
+        judge_counts(&cluster, sent)?;
     }
-    if refused == 0 {
+    if sent.refused == 0 {
         return Err("the ring was never full: the case shows nothing".to_owned());
     }
     let batches: Vec<_> = [1].into_iter().chain(10..10 + STALLS).chain(100..100 + STALLS).collect();
@@ -53,7 +52,8 @@ pub(super) fn run(seed: u64) -> Result<(), String> {
 }
 
 /// All that was accepted has come out of the ring, and all that was not is counted as dropped.
-fn judge_counts(cluster: &Cluster, accepted: u64, refused: u64) -> Result<(), String> {
+fn judge_counts(cluster: &Cluster, sent: Sent) -> Result<(), String> {
+    let Sent { accepted, refused } = sent;
     wait_for(&format!("{accepted} frames to come in"), || {
         cluster.node.status().ingest.frames_in == accepted
     })?;

@@ -93,17 +93,32 @@ fn well_again(cluster: &Cluster) -> Result<(), String> {
     })
 }
 
+/// Datagrams that a link took, and those that found no room.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    accepted: u64,
+    refused: u64,
+}
+
+impl std::ops::AddAssign for Sent {
+    fn add_assign(&mut self, other: Self) {
+        self.accepted += other.accepted;
+        self.refused += other.refused;
+    }
+}
+
 /// Sends a datagram, and again as long as there is no room for it.
-fn send_all(sender: &bloomrf_netio::link::mem::MemSender, frames: &Frames) -> Result<u64, String> {
-    let mut refused = 0;
+fn send_all(sender: &bloomrf_netio::link::mem::MemSender, frames: &Frames) -> Result<Sent, String> {
+    let mut all = Sent::default();
     for datagram in &frames.datagrams {
         wait_for("room in the ring", || {
             let sent = sender.send(datagram);
-            refused += u64::from(!sent);
+            all.accepted += u64::from(sent);
+            all.refused += u64::from(!sent);
             sent
         })?;
     }
-    Ok(refused)
+    Ok(all)
 }
 
 /// Sends a batch of its own, waits for its verdict, asks for it. A node that has lost a buffer, a
@@ -112,15 +127,15 @@ fn judge_fresh_batch(
     cluster: &Cluster,
     sender: &bloomrf_netio::link::mem::MemSender,
     batch: BatchId,
-) -> Result<u64, String> {
+) -> Result<Sent, String> {
     let verified = cluster.node.status().store.verified;
-    let refused = send_all(sender, &cluster.batch(batch, 40))?;
+    let sent = send_all(sender, &cluster.batch(batch, 40))?;
     cluster.wait_verified(verified + 1).map_err(|e| format!("{e} after a fresh batch"))?;
     let reply = cluster.ask(batch, &[batch]).ok_or("no answer about a fresh batch")?;
     if reply.evaluated != 1 || reply.excluded.first() != Some(&0) {
         return Err(format!("the fresh batch is answered so: {reply:?}"));
     }
-    Ok(refused)
+    Ok(sent)
 }
 
 /// Every frame that came in is accounted for.
