@@ -4,8 +4,9 @@
 //! not IP goes to queue 0. Queues share nothing but the moment at which the replay begins.
 //!
 //! Played once, the file is read as it is played, whatever its size; each queue reads all of it
-//! and keeps its own frames. Looped, it is read once and dealt out into memory, at most [`LOOP_BYTES_MAX`] for all queues together. Where a file
-//! is cut or damaged, what lies before that is played, and the damage counts as one error.
+//! and keeps its own frames. Looped, it is read once and dealt out into memory, at most
+//! [`LOOP_BYTES_MAX`] for all queues together. Where a file is cut or damaged, what lies before
+//! that is played, and the damage counts as one error.
 //!
 //! Hot path: no lock; looped, no system call, allocation or copy. Work bounded by `READS_MAX`.
 

@@ -5,7 +5,8 @@
 //! The call itself is a small part of a datagram's cost. Receiver's CPU time per datagram on
 //! loopback, drained in bulk (Zen 4, one run, quietest quarter): 64 B 482 ns against 453 ns of one
 //! `recv` each, and 534 against 545 under a filter of thirty comparisons like those that a
-//! sandboxed node runs with; 1,400 B 583 against 575, and 626 against 652. Many records in one datagram are worth more.
+//! sandboxed node runs with; 1,400 B 583 against 575, and 626 against 652. Many records in one
+//! datagram are worth more.
 //!
 //! An island (docs/UNSAFE.md): the system is given addresses of buffers, which no safe interface
 //! does for many datagrams at once.
