@@ -2,12 +2,13 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bloomrf_engine::env::Disk;
 use bloomrf_engine::persist::Place;
-use rustix::fs::FileType;
+use rustix::fs::{FileType, OFlags};
 
 /// A folder. Names come from a safe set, so that none can leave the folder or hide in it.
 ///
@@ -82,8 +83,15 @@ impl Disk for FolderDisk {
     }
 
     fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
-        let file = File::open(self.path(name)?)?;
-        let length = file.metadata()?.len();
+        // A pipe in a file's place would hold the opener up until somebody writes to it.
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(at_once).open(self.path(name)?)?;
+        let told = file.metadata()?;
+        if !told.is_file() {
+            let message = format!("{name}: not a file; remove it");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let length = told.len();
         if length > bytes_max {
             let message = format!("{name}: {length} B, and at most {bytes_max} B are expected");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
@@ -153,6 +161,20 @@ mod tests {
         publish(&disk, "long", &[1; 100]).unwrap();
         assert_eq!(disk.read("long", 99).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(disk.read("long", 100).unwrap(), [1; 100]);
+    }
+
+    #[test]
+    fn a_pipe_in_a_files_place_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FolderDisk::open(folder.path()).unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        if !made.is_ok_and(|status| status.success()) {
+            println!("skipped: no mkfifo");
+            return;
+        }
+        assert_eq!(disk.read("pipe", 99).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(disk.list().unwrap().is_empty());
     }
 
     #[test]
