@@ -135,8 +135,10 @@ fn a_replay_says_how_far_it_fell_short_of_the_rate_and_how_often_it_played() {
     assert_eq!(report["asked_records_per_second"], 1e15);
     let report = replay(&["--speed", "max"]);
     assert_eq!((number(&report["passes"]), &report["reached"]), (1, &Value::Null));
-    let report = replay(&["--rate", "2000/s"]);
-    assert_eq!(report["reached"], 1.0);
+    // Half a second: a busy machine may fall a little short of it.
+    let report = replay(&["--rate", "200/s"]);
+    let reached = report["reached"].as_f64().expect("a share");
+    assert!((0.5..=1.0).contains(&reached), "{report}");
     let output = run(&["replay", text(&path), "--to", &to, "--loop", "--scc", "127.0.0.1:0"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("give it a COUNT"), "{}", stderr(&output));
