@@ -43,9 +43,9 @@ fn a_full_ring_drops_and_counts_each_frame() {
 
 /// What is there now.
 fn take(link: &mut dyn Link) -> usize {
-    link.wait(Duration::from_millis(2)).unwrap();
+    link.wait(Duration::from_millis(2)).expect("the link sleeps");
     let mut burst = Burst::new();
-    link.rx_burst(&mut burst).unwrap();
+    link.rx_burst(&mut burst).expect("the link receives");
     burst.len()
 }
 
