@@ -41,6 +41,14 @@ const WORDS: &[(&str, &[&str], &[&str])] = &[
     ("ingest_keys", &["none"], &[""]),
     ("lookup_allow", &["any", "10.0.0.0/8,::1/128"], NO_NETWORKS),
     ("ingest_allow", &["any", "10.0.0.0/8,::1/128"], NO_NETWORKS),
+    // A tap needs a raw link beside it.
+    ("link_use", &["ingest"], &["mirror", ""]),
+    ("idle", &["sleep", "pause", "busy"], &["spin", ""]),
+    ("checksums", &["verify", "trust"], &["off", ""]),
+    // What is owned, and what is left to DPDK, goes with a raw link.
+    ("port_addresses", &[""], &["10.0.0.5/33", "224.0.0.1/24", "host/24", NINE_ADDRESSES]),
+    ("port_gateway", &["none"], &["host", "10.0.0.1,10.0.0.2"]),
+    ("dpdk_args", &[""], &[]),
     ("cores", &["", "0"], &["0,0", "-1", "x"]),
 ];
 
@@ -55,6 +63,9 @@ const NAME_65: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 const SEVENTEEN_GROUPS: &str = "239.1.1.1,239.1.1.2,239.1.1.3,239.1.1.4,239.1.1.5,239.1.1.6,\
                                 239.1.1.7,239.1.1.8,239.1.1.9,239.1.1.10,239.1.1.11,239.1.1.12,\
                                 239.1.1.13,239.1.1.14,239.1.1.15,239.1.1.16,239.1.1.17";
+
+const NINE_ADDRESSES: &str = "10.0.0.1/24,10.0.0.2/24,10.0.0.3/24,10.0.0.4/24,10.0.0.5/24,\
+                              10.0.0.6/24,10.0.0.7/24,10.0.0.8/24,10.0.0.9/24";
 
 pub(super) fn run(report: &mut Report) {
     let settings = match Config::load(None, []) {
