@@ -244,7 +244,7 @@ const BATCHES: u64 = 64;
 const KEPT_PERCENT: u64 = 90;
 /// Attempts at each figure.
 const TRIES: u32 = 4;
-/// Longest answers of `/healthz`, microseconds: of 99 in a hundred, and of all, since other programs
+/// Longest answers of `/healthz`, microseconds: of 99 in a hundred, and of all. Other programs
 /// share the machine.
 const HEALTH_US_P99: u64 = 100_000;
 const HEALTH_US_MAX: u64 = 1_000_000;
