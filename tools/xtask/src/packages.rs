@@ -1,7 +1,8 @@
 //! Packages of the system that some tests need: libdpdk for feature `dpdk`, `ip` for namespaces.
 //!
 //! As root on Debian what is missing is installed; anywhere else nothing is touched, and the
-//! tests that need it say "skipped". `BLOOMRF_TEST_PACKAGES` = `require` (a skip is a failure) or `off` (nothing is ever installed) says otherwise.
+//! tests that need it say "skipped". `BLOOMRF_TEST_PACKAGES` = `require` (a skip is a failure) or
+//! `off` (nothing is ever installed) says otherwise.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
