@@ -175,11 +175,11 @@ fn check_frames(sent: &Sent, status: &NodeStatus) -> Vec<String> {
 }
 
 fn check_memory(resident: &[u64]) -> Option<String> {
-    let thirds = memory::thirds(resident)?;
-    let (middle, last) = thirds;
-    let off = 100.0 * (last as f64 / middle as f64 - 1.0);
-    let what = format!("resident memory went from {middle} to {last} bytes ({off:+.2} %)");
-    (!memory::is_flat(thirds)).then_some(what)
+    let levels = memory::levels(resident)?;
+    let (most, last) = levels;
+    let off = 100.0 * (last as f64 / most as f64 - 1.0);
+    let what = format!("resident memory went from {most} at most to {last} bytes ({off:+.2} %)");
+    (!memory::is_flat(levels)).then_some(what)
 }
 
 type Counts = std::collections::BTreeMap<String, Asked>;
@@ -243,8 +243,8 @@ fn describe(
         status.dropped,
         status.incomplete,
     );
-    if let Some((middle, last)) = memory::thirds(&run.resident) {
-        let off = 100.0 * (last as f64 / middle as f64 - 1.0);
+    if let Some((most, last)) = memory::levels(&run.resident) {
+        let off = 100.0 * (last as f64 / most as f64 - 1.0);
         let _ = write!(note, "; resident {} MiB, {off:+.2} %", last >> 20);
     }
     let _ = write!(

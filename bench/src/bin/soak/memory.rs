@@ -9,22 +9,21 @@ pub(crate) fn resident() -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Medians of the second and the last third of what was sampled; `None` where that is too little.
-pub(crate) fn thirds(samples: &[u64]) -> Option<(u64, u64)> {
+/// The most of the first two thirds of what was sampled, and the median of the last; `None` where
+/// that is too little. The most, since a system that pages out what nobody has touched for a while
+/// (DAMON) takes some off in any minute: what comes back later is no growth.
+pub(crate) fn levels(samples: &[u64]) -> Option<(u64, u64)> {
     let third = samples.len() / 3;
-    let median = |part: &[u64]| {
-        let mut sorted = part.to_vec();
-        sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).copied()
-    };
-    (third >= SAMPLES_MIN)
-        .then(|| Some((median(&samples[third..2 * third])?, median(&samples[2 * third..])?)))?
+    let (earlier, last) = samples.split_at(2 * third);
+    let mut last = last.to_vec();
+    last.sort_unstable();
+    let median = last.get(last.len() / 2).copied()?;
+    (third >= SAMPLES_MIN).then(|| Some((earlier.iter().copied().max()?, median)))?
 }
 
-/// Whether the last third has at most 1 % more than the second. Less is no growth: a system that
-/// reclaims pages which nobody has touched for a while (DAMON) takes some off in any minute.
-pub(crate) fn is_flat((middle, last): (u64, u64)) -> bool {
-    last.saturating_sub(middle) * 100 <= middle
+/// Whether the last third has at most 1 % more than there ever was before.
+pub(crate) fn is_flat((earlier, last): (u64, u64)) -> bool {
+    last.saturating_sub(earlier) * 100 <= earlier
 }
 
 /// Samples of a third from which on a median says something.
@@ -42,10 +41,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_third_is_forgotten() {
-        let samples: Vec<u64> = (0..90).map(|i| if i < 30 { i } else { 500 + i / 60 }).collect();
-        assert_eq!(thirds(&samples), Some((500, 501)));
-        assert_eq!(thirds(&samples[..59]), None);
+    fn what_was_paged_out_and_comes_back_is_no_growth_and_a_leak_is() {
+        let back: Vec<u64> =
+            (0..90).map(|i| if (30..60).contains(&i) { 900 } else { 1_000 }).collect();
+        assert_eq!(levels(&back), Some((1_000, 1_000)));
+        let leak: Vec<u64> = (0..90).map(|i| 1_000 + i).collect();
+        assert!(!is_flat(levels(&leak).unwrap()));
+        assert_eq!(levels(&leak[..59]), None);
         assert!(resident().is_some_and(|bytes| bytes > 1 << 20));
     }
 }
