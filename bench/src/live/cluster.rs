@@ -33,6 +33,7 @@ pub struct Cluster {
     ledger: Arc<Ledger>,
     schema: Arc<Schema>,
     scc: Scc,
+    retain_batches: u64,
     _folder: TempDir,
 }
 
@@ -68,7 +69,9 @@ impl Cluster {
             ..Config::default()
         };
         let node = Node::start(config).map_err(|why| why.to_string())?;
-        let cluster = Cluster { node, ledger, schema: Arc::new(schema), scc, _folder: folder };
+        let retain_batches = options.retain_batches as u64;
+        let schema = Arc::new(schema);
+        let cluster = Cluster { node, ledger, schema, scc, retain_batches, _folder: folder };
         cluster.wait("the verification stream", || cluster.scc.connections() > 0)?;
         Ok(cluster)
     }
@@ -97,9 +100,13 @@ impl Cluster {
         self.node.status()
     }
 
-    /// The controller knows this batch: a node that saw the same is told so.
+    /// The controller knows this batch: a node that saw the same is told so. What the node let go
+    /// of long ago the controller forgets, so that its memory does not look like the node's.
     pub fn know(&self, batch: BatchId, records: u64, hash: BatchHash) {
         self.ledger.store(batch, records, hash);
+        if batch.is_multiple_of(self.retain_batches.max(1)) {
+            self.ledger.forget_before(batch.saturating_sub(8 * self.retain_batches));
+        }
     }
 
     /// Batches that the node is done with, kept or not.

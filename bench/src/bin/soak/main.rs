@@ -31,6 +31,10 @@ struct Options {
     /// Batches that the node retains.
     #[arg(long, default_value_t = 192)]
     retain: usize,
+    /// MiB of filters. Fewer than the retained batches take, so that the arena is full, every
+    /// page of it touched, within seconds, and both bounds evict.
+    #[arg(long, default_value_t = 24)]
+    arena_mib: usize,
     /// Records of a batch: always as many.
     #[arg(long, default_value_t = 20_000)]
     records: u64,
@@ -40,6 +44,9 @@ struct Options {
     /// Seed of the questions.
     #[arg(long, env = "SEED", default_value_t = 14)]
     seed: u64,
+    /// Write the samples of resident memory there, a line each, in bytes.
+    #[arg(long, value_name = "FILE")]
+    samples: Option<std::path::PathBuf>,
     /// Say where threads whose name begins so ask for memory.
     #[arg(long, value_name = "THREADS")]
     trap: Option<String>,
@@ -67,6 +74,8 @@ struct Outcome {
 struct Run {
     sent: Sent,
     resident: Vec<u64>,
+    /// Whether pages stay resident until they are given back.
+    is_held: bool,
     seconds: f64,
 }
 
@@ -74,7 +83,8 @@ fn soak(options: &Options) -> Result<Outcome, String> {
     let cluster = Cluster::start(&ClusterOptions {
         retain_batches: options.retain,
         records: options.records,
-        arena_bytes: 512 << 20,
+        arena_bytes: std::env::var("AB").ok().and_then(|t| t.parse().ok()).unwrap_or(512usize)
+            << 20,
         ingest_core: None,
     })?;
     let before = count::by_name();
@@ -115,6 +125,7 @@ fn send(cluster: &Cluster, progress: &Progress, options: &Options) -> Result<Run
     let window = Window { frames: 1_024, batches: 2, rate: options.rate };
     let mut sender =
         Sender::new(cluster, window, Odd { duplicate_every: 501, malformed_every: 997 })?;
+    let is_held = memory::hold_pages();
     let start = Instant::now();
     let end = Duration::from_secs(options.seconds);
     let mut resident = Vec::with_capacity(16 + options.seconds as usize * SAMPLES_PER_SECOND);
@@ -126,7 +137,12 @@ fn send(cluster: &Cluster, progress: &Progress, options: &Options) -> Result<Run
             resident.extend(memory::resident());
         }
     }
-    Ok(Run { sent: sender.sent(), resident, seconds: start.elapsed().as_secs_f64() })
+    if let Some(path) = &options.samples {
+        let lines: Vec<_> = resident.iter().map(u64::to_string).collect();
+        std::fs::write(path, lines.join("\n"))
+            .map_err(|why| format!("{}: {why}", path.display()))?;
+    }
+    Ok(Run { sent: sender.sent(), resident, is_held, seconds: start.elapsed().as_secs_f64() })
 }
 
 /// The node's numbers once it has counted all that was sent, or some seconds later.
@@ -175,11 +191,11 @@ fn check_frames(sent: &Sent, status: &NodeStatus) -> Vec<String> {
 }
 
 fn check_memory(resident: &[u64]) -> Option<String> {
-    let levels = memory::levels(resident)?;
-    let (most, last) = levels;
-    let off = 100.0 * (last as f64 / most as f64 - 1.0);
-    let what = format!("resident memory went from {most} at most to {last} bytes ({off:+.2} %)");
-    (!memory::is_flat(levels)).then_some(what)
+    let thirds = memory::thirds(resident)?;
+    let (middle, last) = thirds;
+    let off = 100.0 * (last as f64 / middle as f64 - 1.0);
+    let what = format!("resident memory went from {middle} to {last} bytes ({off:+.2} %)");
+    (!memory::is_flat(thirds)).then_some(what)
 }
 
 type Counts = std::collections::BTreeMap<String, Asked>;
@@ -243,9 +259,10 @@ fn describe(
         status.dropped,
         status.incomplete,
     );
-    if let Some((most, last)) = memory::levels(&run.resident) {
-        let off = 100.0 * (last as f64 / most as f64 - 1.0);
-        let _ = write!(note, "; resident {} MiB, {off:+.2} %", last >> 20);
+    if let Some((middle, last)) = memory::thirds(&run.resident) {
+        let off = 100.0 * (last as f64 / middle as f64 - 1.0);
+        let held = if run.is_held { "" } else { " (not locked: the system may page it out)" };
+        let _ = write!(note, "; resident {} MiB{held}, {off:+.2} %", last >> 20);
     }
     let _ = write!(
         note,

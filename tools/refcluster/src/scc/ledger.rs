@@ -98,6 +98,14 @@ impl Ledger {
         self.changed.notify_all();
     }
 
+    /// Drops all that is known of batches with an id below `first`, as a cluster does with what it
+    /// keeps no longer; nobody is told. A node that still asks hears that they are unknown.
+    pub fn forget_before(&self, first: BatchId) {
+        let mut inner = self.lock();
+        inner.fates = inner.fates.split_off(&first);
+        inner.verdicts = inner.verdicts.split_off(&first);
+    }
+
     /// What is known of a batch.
     #[must_use]
     pub fn fate(&self, batch: BatchId) -> Option<Fate> {
@@ -232,6 +240,16 @@ mod tests {
         assert_eq!(ledger.deleted_from(0), vec![1]);
         assert!(ledger.deleted_from(1).is_empty());
         assert!(ledger.stored().is_empty());
+    }
+
+    #[test]
+    fn what_was_forgotten_is_unknown_again_and_the_rest_is_not() {
+        let ledger = Ledger::new();
+        ledger.store(1, 10, hash(1));
+        ledger.store(2, 10, hash(2));
+        assert_eq!(ledger.judge(1, 10, hash(1)), Some(Verdict::Verified));
+        ledger.forget_before(2);
+        assert_eq!((ledger.fate(1), ledger.verdict(1), ledger.stored()), (None, None, vec![2]));
     }
 
     #[test]
