@@ -72,6 +72,15 @@ pub fn bytes_many(values: &[[u8; 16]], seed: u64, hashes: &mut [u64]) {
     }
 }
 
+/// A hash of 128 bits, of an item of any kind: 64 bits are too few for a rate of 1e-12.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Hash128 {
+    /// The lower half.
+    pub lo: u64,
+    /// The upper half.
+    pub hi: u64,
+}
+
 /// Hash of a value's plain bytes in a Parquet Bloom filter: xxHash64, seed 0.
 #[inline]
 #[must_use]

@@ -184,6 +184,7 @@ mod avx512;
 mod block_model;
 pub mod blocked;
 pub mod bloomrf;
+pub mod classic;
 pub mod columns;
 pub mod cycles;
 mod descent;

@@ -5,6 +5,7 @@
 pub mod bitmap;
 pub mod blocked;
 pub mod bloomrf;
+pub mod classic;
 pub mod columns;
 mod count;
 pub(crate) mod gather;

@@ -6,6 +6,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 const ARROWS: &[(&str, &[&str])] = &[
     ("bloomrf-kernels", &[]),
     ("bloomrf-engine", &["bloomrf-kernels"]),
+    ("bloomrf-filter", &["bloomrf-engine", "bloomrf-kernels"]),
     ("bloomrf-dpdk", &[]),
     ("bloomrf-netio", &["bloomrf-dpdk"]),
     ("bloomrf-node", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-netio"]),
@@ -15,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bloomrf",
         &[
             "bloomrf-engine",
+            "bloomrf-filter",
             "bloomrf-kernels",
             "bloomrf-netio",
             "bloomrf-node",
@@ -27,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "bloomrf-dpdk",
             "bloomrf-engine",
+            "bloomrf-filter",
             "bloomrf-kernels",
             "bloomrf-lab",
             "bloomrf-netio",
@@ -37,8 +40,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("bloomrf-report", &[]),
     ("bloomrf-lab", &[]),
-    ("bloomrf-sim", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-oracle", "bloomrf-report"]),
-    ("bloomrf-crash", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-node", "bloomrf-report"]),
+    (
+        "bloomrf-sim",
+        &[
+            "bloomrf-engine",
+            "bloomrf-filter",
+            "bloomrf-kernels",
+            "bloomrf-oracle",
+            "bloomrf-report",
+        ],
+    ),
+    (
+        "bloomrf-crash",
+        &["bloomrf-engine", "bloomrf-filter", "bloomrf-kernels", "bloomrf-node", "bloomrf-report"],
+    ),
     (
         "bloomrf-faults",
         &[
@@ -50,7 +65,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bloomrf-report",
         ],
     ),
-    ("bloomrf-fuzz", &["bloomrf-engine", "bloomrf-kernels", "bloomrf-netio", "bloomrf-report"]),
+    (
+        "bloomrf-fuzz",
+        &["bloomrf-engine", "bloomrf-filter", "bloomrf-kernels", "bloomrf-netio", "bloomrf-report"],
+    ),
     ("bloomrf-models", &[]),
     ("xtask", &[]),
 ];

@@ -1,0 +1,18 @@
+//! The filter family: sets of *items* (any bytes, or numbers) that say *no* (certain) or *maybe*.
+//!
+//! An item is encoded ([`Encoding`]), hashed once to 128 bits ([`HashRule`]), and inserted into
+//! or asked of a filter of any kind by that hash. Every kind implements [`Presence`]; what grows,
+//! is sharded or expires is made of filters of one kind, each made by [`Build`].
+//!
+//! Arrow: kernels <- engine/filter <- tools. Sans-I/O but for the modules that say otherwise.
+#![deny(unsafe_code)]
+
+pub mod classic;
+mod encoding;
+mod item;
+mod presence;
+
+pub use classic::Classic;
+pub use encoding::Encoding;
+pub use item::HashRule;
+pub use presence::{Build, Inserted, Presence, SizeRefusal, Spec};
