@@ -19,6 +19,24 @@ pub struct Classic {
 }
 
 impl Classic {
+    /// A filter of these parts, as a file tells them; `None` where they do not fit: `k` is 1 to
+    /// 64, `words` are as many as `bits` take, and bits past the last are 0.
+    #[must_use]
+    pub fn from_parts(
+        k: u32,
+        bits: u64,
+        words: Vec<u64>,
+        capacity: u64,
+        inserted: u64,
+    ) -> Option<Self> {
+        let is_whole = (1..=classic::K_MAX).contains(&k)
+            && (1..=classic::BITS_MAX).contains(&bits)
+            && words.len() as u64 == bits.div_ceil(64);
+        let past = words.last().map_or(0, |word| word >> 1 >> ((bits.wrapping_sub(1)) % 64));
+        let kernel = Kernel::best();
+        (is_whole && past == 0).then_some(Classic { kernel, k, bits, capacity, inserted, words })
+    }
+
     /// Probes for each item.
     #[must_use]
     pub fn k(&self) -> u32 {
@@ -110,6 +128,24 @@ impl Presence for Classic {
 mod tests {
     use super::*;
     use crate::HashRule;
+
+    #[test]
+    fn parts_that_do_not_fit_are_no_filter() {
+        let of = |k, bits, words: &[u64]| Classic::from_parts(k, bits, words.to_vec(), 1, 1);
+        for (k, bits, words) in [
+            (0, 64, &[0][..]),
+            (65, 64, &[0]),
+            (7, 0, &[]),
+            (7, 65, &[0]),
+            (7, 64, &[0, 0]),
+            (7, 65, &[0, 2]),
+            (7, 63, &[1 << 63]),
+            (7, u64::MAX, &[0]),
+        ] {
+            assert!(of(k, bits, words).is_none(), "{k} {bits} {words:?}");
+        }
+        assert!(of(7, 65, &[u64::MAX, 1]).is_some() && of(1, 64, &[u64::MAX]).is_some());
+    }
 
     #[test]
     fn what_was_inserted_is_found_and_the_rate_is_about_what_was_asked_for() {

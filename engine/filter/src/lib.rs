@@ -7,12 +7,17 @@
 //! Arrow: kernels <- engine/filter <- tools. Sans-I/O but for the modules that say otherwise.
 #![deny(unsafe_code)]
 
+pub mod blocked;
+mod blocks;
 pub mod classic;
 mod encoding;
 mod item;
 mod presence;
+pub mod split_block;
 
+pub use blocked::Blocked;
 pub use classic::Classic;
 pub use encoding::Encoding;
 pub use item::HashRule;
 pub use presence::{Build, Inserted, Presence, SizeRefusal, Spec};
+pub use split_block::SplitBlock;

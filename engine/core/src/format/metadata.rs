@@ -1,18 +1,12 @@
-//! Metadata: tag, length, value. What has no place in the header, and what later versions add.
-//!
-//! Bit 15 of a tag: critical, a reader that does not know it refuses the file. Others are skipped.
+//! The metadata of a batch: its hash.
 
-use super::{FileRefusal, Part};
+use super::FileRefusal;
+use super::container::{CRITICAL, Items, write_item};
 use crate::verify::{BatchHash, Digest, HashAlgorithm};
-use crate::wire::cursor::{Reader, Short, Writer};
 
 /// Appends the metadata of a batch.
 pub(super) fn write(hash: &BatchHash, out: &mut Vec<u8>) {
-    let mut w = Writer::new(out);
-    w.u16(TAG_BATCH_HASH);
-    w.u16(0);
-    w.u32(hash.digest.len() as u32);
-    w.bytes(&hash.digest);
+    write_item(TAG_BATCH_HASH, &hash.digest, out);
 }
 
 /// Bytes that [`write`] appends.
@@ -22,9 +16,8 @@ pub(super) const BYTES: usize = 8 + size_of::<Digest>();
 pub(super) fn read(bytes: &[u8], algorithm: HashAlgorithm) -> Result<BatchHash, FileRefusal> {
     let mut digest = None;
     let mut last = None;
-    let mut r = Reader::new(bytes);
-    while !r.is_empty() {
-        let (tag, value) = item(&mut r).map_err(|Short| LAYOUT)??;
+    for item in Items::of(bytes) {
+        let (tag, value) = item?;
         // Ascending, so that nothing is said twice.
         if last.is_some_and(|last| last >= tag) {
             return Err(FileRefusal::Metadata { tag });
@@ -48,19 +41,4 @@ pub(super) fn read(bytes: &[u8], algorithm: HashAlgorithm) -> Result<BatchHash, 
     Ok(BatchHash { algorithm, digest })
 }
 
-/// The next item; its padding is zero.
-fn item<'a>(r: &mut Reader<'a>) -> Result<Result<(u16, &'a [u8]), FileRefusal>, Short> {
-    let (tag, zero, bytes) = (r.u16()?, r.u16()?, r.u32()? as usize);
-    let value = r.take(bytes)?;
-    let padding = r.take(bytes.next_multiple_of(8) - bytes)?;
-    let is_clean = zero == 0 && padding.iter().all(|&byte| byte == 0);
-    Ok(if is_clean {
-        Ok((tag, value))
-    } else {
-        Err(FileRefusal::Reserved { part: Part::Metadata })
-    })
-}
-
-const LAYOUT: FileRefusal = FileRefusal::Layout { part: Part::Metadata };
-const CRITICAL: u16 = 1 << 15;
 const TAG_BATCH_HASH: u16 = CRITICAL | 1;

@@ -13,10 +13,10 @@
 //!
 //! Cost: about that of a copy; memory for the file's bytes and for the filters, no more.
 
+pub mod container;
 mod header;
 mod metadata;
 mod name;
-mod pages;
 mod payload;
 mod read;
 mod refusal;
@@ -25,13 +25,13 @@ mod shape;
 mod write;
 mod zones;
 
+pub use container::{PageSize, Part};
 pub use name::{FileName, FileNameError};
-pub use pages::PageSize;
 pub use read::decode;
-pub use refusal::{EncodeError, EntryFault, FileRefusal, Part, SectionRefusal};
+pub use refusal::{EncodeError, EntryFault, FileRefusal, SectionRefusal};
 pub use write::{encode, encode_paged};
 
-pub(crate) use header::VERSION;
+pub(crate) use container::VERSION;
 
 use crate::identity::{ClusterId, Fingerprint};
 use crate::seal::SealedBatch;

@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use super::header::{ALIGNMENT, ENTRY_BYTES, HEADER_BYTES, Header, Place};
-use super::pages::{Damaged, Identity};
+use super::container::{ENTRY_BYTES, Parts, Place};
+use super::header::Header;
 use super::section::Entry;
 use super::shape::Shape;
 use super::write::entry;
 use super::{
-    EntryFault, FileName, FileRefusal, LostSection, Origin, Part, SectionRefusal, Stored, metadata,
-    payload, zones,
+    EntryFault, FileName, FileRefusal, LostSection, Origin, Part, Stored, metadata, payload, zones,
 };
 use crate::filter::{Filter, SealedColumn};
 use crate::schema::{Column, Schema};
@@ -37,7 +36,7 @@ pub fn decode(
     if header.sections != expected {
         return Err(FileRefusal::Sections { found: header.sections, expected });
     }
-    let file = File::check(bytes, &header)?;
+    let file = Parts::check(bytes, &header.outline())?;
     let hash = metadata::read(file.metadata, header.hash)?;
     let sections = read_table(file.table, &header, columns)?;
     file.check_gap()?;
@@ -45,14 +44,15 @@ pub fn decode(
         Some((zone_map, filters)) => (zone_map, filters),
         None => return Err(FileRefusal::Sections { found: 0, expected }),
     };
-    let zones = file.payload(zone_map).and_then(|bytes| zones::read(bytes, columns));
+    let zones = file.payload(zone_map.place).and_then(|bytes| zones::read(bytes, columns));
     let zones = zones.map_err(|reason| FileRefusal::ZoneMap { reason })?;
     let mut lost = Vec::new();
     let mut sealed = Vec::with_capacity(columns.len());
     for (ordinal, ((flags, zone), section)) in zones.into_iter().zip(filters).enumerate() {
         let key_max = columns.get(ordinal).map_or(0, key_max);
-        let filter =
-            file.payload(section).and_then(|bytes| payload::read(&section.shape, bytes, key_max));
+        let filter = file
+            .payload(section.place)
+            .and_then(|bytes| payload::read(&section.shape, bytes, key_max));
         let filter = filter.unwrap_or_else(|reason| {
             lost.push(LostSection { ordinal, reason });
             Filter::None
@@ -64,65 +64,10 @@ pub fn decode(
     Ok(Stored { batch, stamp: header.stamp(), lost })
 }
 
-/// The parts of a file whose tables are whole.
-struct File<'a> {
-    metadata: &'a [u8],
-    table: &'a [u8],
-    /// Between the section table and the page area.
-    gap: &'a [u8],
-    /// Where the page area lies, and its bytes.
-    start: u64,
-    pages: &'a [u8],
-    damaged: Damaged,
-}
-
 /// An entry of the table, checked.
 struct Section {
     shape: Shape,
     place: Place,
-}
-
-impl<'a> File<'a> {
-    /// Checks the checksums of every table, then of every page.
-    fn check(bytes: &'a [u8], header: &Header) -> Result<Self, FileRefusal> {
-        let part = |place: Place, part: Part| place.of(bytes).ok_or(FileRefusal::Layout { part });
-        let start = bytes.first_chunk::<HEADER_BYTES>();
-        let identity = start.map(Identity::of).ok_or(FileRefusal::Magic)?;
-        let table = |place: Place, of: Part| identity.checked_table(of, part(place, of)?);
-        let metadata = table(header.metadata(), Part::Metadata)?;
-        let sections = table(header.section_table(), Part::Sections)?;
-        let sums = table(header.sums(), Part::Sums)?;
-        let (from, to) = (header.section_table().end(), header.pages().offset);
-        let gap = part(Place { offset: from, bytes: to.saturating_sub(from) }, Part::Pages)?;
-        let pages = part(header.pages(), Part::Pages)?;
-        let damaged = identity.damaged(pages, header.page_size, sums);
-        Ok(File { metadata, table: sections, gap, start: to, pages, damaged })
-    }
-
-    /// No checksum covers the gap: it is zero.
-    fn check_gap(&self) -> Result<(), FileRefusal> {
-        let is_zero = self.gap.iter().all(|&byte| byte == 0);
-        if is_zero { Ok(()) } else { Err(FileRefusal::Reserved { part: Part::Sections }) }
-    }
-
-    /// The payload of a section, whose pages are whole.
-    fn payload(&self, section: &Section) -> Result<&'a [u8], SectionRefusal> {
-        let Place { offset, bytes } = section.place;
-        if bytes == 0 {
-            return Ok(&[]);
-        }
-        let from = offset.checked_sub(self.start).ok_or(SectionRefusal::Bits)?;
-        let end = from.saturating_add(bytes.next_multiple_of(ALIGNMENT));
-        if let Some(page) = self.damaged.first_in(from, end) {
-            return Err(SectionRefusal::Page { page });
-        }
-        let place = Place { offset: from, bytes: end - from };
-        let padded = place.of(self.pages).ok_or(SectionRefusal::Bits)?;
-        let (payload, padding) =
-            padded.split_at_checked(bytes as usize).ok_or(SectionRefusal::Bits)?;
-        let is_zero = padding.iter().all(|&byte| byte == 0);
-        if is_zero { Ok(payload) } else { Err(SectionRefusal::Padding) }
-    }
 }
 
 /// Reads the section table: the zone map, then one section per column, payloads one behind
@@ -134,14 +79,14 @@ fn read_table(
 ) -> Result<Vec<Section>, FileRefusal> {
     let (entries, _) = table.as_chunks::<ENTRY_BYTES>();
     let mut sections = Vec::with_capacity(entries.len());
-    let mut offset = header.pages().offset;
+    let mut offset = header.outline().pages().offset;
     for (index, bytes) in entries.iter().enumerate() {
         let column = index.checked_sub(1).map(|ordinal| columns.get(ordinal));
         let section = read_entry(index, bytes, column.flatten(), columns.len(), &mut offset)
             .map_err(|fault| FileRefusal::Entry { section: index, fault })?;
         sections.push(section);
     }
-    if offset != header.pages().end() {
+    if offset != header.outline().pages().end() {
         return Err(FileRefusal::Layout { part: Part::Pages });
     }
     Ok(sections)

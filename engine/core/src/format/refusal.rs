@@ -1,33 +1,7 @@
 //! Why a file, a filter in it, or a batch to be written was refused.
 
+use super::container::{ContainerRefusal, Masks, Part};
 use crate::identity::{BatchId, ClusterId, Fingerprint};
-
-/// A part of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// The first 256 bytes.
-    Header,
-    /// Metadata.
-    Metadata,
-    /// The table of sections.
-    Sections,
-    /// The payloads of sections, in pages.
-    Pages,
-    /// The table of page checksums.
-    Sums,
-}
-
-impl std::fmt::Display for Part {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Header => "header",
-            Self::Metadata => "metadata",
-            Self::Sections => "section table",
-            Self::Pages => "page area",
-            Self::Sums => "page checksum table",
-        })
-    }
-}
 
 /// Why a whole file is no filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +30,7 @@ pub enum FileRefusal {
     #[error("bytes 8 to 11 are not 0d 0a 1a 0a: the file was copied in text mode, or damaged")]
     TextMode,
     /// Another format version.
-    #[error("format version {found}, where this reader knows {}", super::VERSION)]
+    #[error("format version {found}, where this reader knows {}", super::container::VERSION)]
     Version {
         /// The file's version.
         found: u16,
@@ -68,7 +42,7 @@ pub enum FileRefusal {
         part: Part,
     },
     /// An incompatible feature that this reader does not know.
-    #[error("needs features {unknown:#x} that this reader does not know: use a newer one")]
+    #[error("needs features {} that this reader does not know: use a newer one", Masks(*unknown))]
     Feature {
         /// The unknown bits.
         unknown: u32,
@@ -115,6 +89,9 @@ pub enum FileRefusal {
         /// The file's generation.
         found: u64,
     },
+    /// A file that holds a single filter.
+    #[error("file: a single filter; asked: a batch. Read it as a filter file")]
+    SingleFilter,
     /// Not of a verified batch.
     #[error("a file of a batch in state {found}, where only verified ones (1) are stored")]
     State {
@@ -251,6 +228,22 @@ pub enum EncodeError {
     },
 }
 
+impl From<ContainerRefusal> for FileRefusal {
+    fn from(refusal: ContainerRefusal) -> Self {
+        match refusal {
+            ContainerRefusal::TooShort { need, have } => Self::TooShort { need, have },
+            ContainerRefusal::TooLong { most, have } => Self::TooLong { most, have },
+            ContainerRefusal::Magic => Self::Magic,
+            ContainerRefusal::TextMode => Self::TextMode,
+            ContainerRefusal::Version { found } => Self::Version { found },
+            ContainerRefusal::Checksum { part } => Self::Checksum { part },
+            ContainerRefusal::Feature { unknown } => Self::Feature { unknown },
+            ContainerRefusal::Reserved { part } => Self::Reserved { part },
+            ContainerRefusal::Layout { part } => Self::Layout { part },
+        }
+    }
+}
+
 impl FileRefusal {
     /// A name for metrics: one of [`FileRefusal::LABELS`].
     #[must_use]
@@ -269,6 +262,7 @@ impl FileRefusal {
             Self::Schema { .. } | Self::SchemaVersion { .. } => "schema",
             Self::Batch { .. } => "batch",
             Self::Generation { .. } => "generation",
+            Self::SingleFilter => "single_filter",
             Self::State { .. } => "state",
             Self::Records { .. } => "records",
             Self::Hash { .. } => "hash",
@@ -279,7 +273,7 @@ impl FileRefusal {
     }
 
     /// All labels.
-    pub const LABELS: [&str; 19] = [
+    pub const LABELS: [&str; 20] = [
         "too_short",
         "too_long",
         "magic",
@@ -293,6 +287,7 @@ impl FileRefusal {
         "schema",
         "batch",
         "generation",
+        "single_filter",
         "state",
         "records",
         "hash",

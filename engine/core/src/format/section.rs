@@ -4,7 +4,7 @@ use bloomrf_kernels::Layers;
 use bloomrf_kernels::layers::LAYERS_MAX;
 
 use super::EntryFault;
-use super::header::{ENTRY_BYTES, Place};
+use super::container::{ENTRY_BYTES, NO_COLUMN, Place};
 use super::shape::HASH_NATIVE;
 use crate::wire::cursor::{Reader, Short, Writer};
 
@@ -222,7 +222,5 @@ impl TopForm {
     }
 }
 
-/// In place of a column: the section is about all of them.
-pub(super) const NO_COLUMN: u16 = 0xffff;
 /// Items of a filter are the keys of its column, by the key map that the fingerprint covers.
 const ENCODING_COLUMN_KEY: u8 = 9;

@@ -1,8 +1,10 @@
 //! A batch to bytes.
 
-use super::header::{ALIGNMENT, ENTRY_BYTES, HEADER_BYTES, Header, Place, TRAILER_BYTES};
-use super::pages::Identity;
-use super::section::{Entry, NO_COLUMN};
+use super::container::{
+    ALIGNMENT, ENTRY_BYTES, HEADER_BYTES, Identity, NO_COLUMN, Outline, Place, TRAILER_BYTES,
+};
+use super::header::Header;
+use super::section::Entry;
 use super::shape::Shape;
 use super::{EncodeError, Origin, PageSize, Part, Stamp, metadata, payload, zones};
 use crate::filter::Filter;
@@ -47,23 +49,24 @@ pub fn encode_paged(
         pages_bytes: payloads.sum(),
         page_size,
     };
-    let bytes = header.sums().end();
+    let outline = header.outline();
+    let bytes = outline.sums().end();
     if bytes > FILE_BYTES_MAX {
         return Err(EncodeError::TooLong { bytes });
     }
     let mut out = Vec::with_capacity(bytes as usize);
-    header.write(&mut out);
+    outline.write(&mut out);
     let identity = match out.first_chunk::<HEADER_BYTES>() {
         Some(header) => Identity::of(header),
         None => unreachable!("a header is {HEADER_BYTES} bytes"),
     };
     metadata::write(&batch.hash, &mut out);
     identity.end_table(Part::Metadata, HEADER_BYTES, &mut out);
-    write_table(&header, &shapes, identity, &mut out);
-    out.resize(header.pages().offset as usize, 0);
+    write_table(&outline, &shapes, identity, &mut out);
+    out.resize(outline.pages().offset as usize, 0);
     write_pages(batch, &mut out)?;
-    let (pages, sums) = (header.pages(), out.len());
-    let mut table = Vec::with_capacity(header.sums().bytes as usize);
+    let (pages, sums) = (outline.pages(), out.len());
+    let mut table = Vec::with_capacity(outline.sums().bytes as usize);
     identity.write_sums(pages.of(&out).unwrap_or_default(), page_size, &mut table);
     out.extend_from_slice(&table);
     identity.end_table(Part::Sums, sums, &mut out);
@@ -91,9 +94,9 @@ fn shapes(batch: &SealedBatch) -> Result<Vec<Shape>, EncodeError> {
     Ok(shapes)
 }
 
-fn write_table(header: &Header, shapes: &[Shape], identity: Identity, out: &mut Vec<u8>) {
+fn write_table(outline: &Outline, shapes: &[Shape], identity: Identity, out: &mut Vec<u8>) {
     let start = out.len();
-    let mut offset = header.pages().offset;
+    let mut offset = outline.pages().offset;
     for (index, shape) in shapes.iter().enumerate() {
         entry(index, shape, &mut offset).write(out);
     }

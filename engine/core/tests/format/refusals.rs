@@ -58,6 +58,14 @@ fn every_field_of_the_header_has_its_refusal() {
 }
 
 #[test]
+fn a_single_filter_is_told_from_a_batch() {
+    let refusal = refused(101, &[0, 1]);
+    assert_eq!(refusal, FileRefusal::SingleFilter);
+    let text = refusal.to_string();
+    assert!(text.contains("file: a single filter; asked: a batch"), "{text}");
+}
+
+#[test]
 fn damage_is_told_by_the_part_that_it_hits() {
     let whole = whole();
     let sums = whole.bytes.len() - 16;

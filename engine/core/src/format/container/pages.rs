@@ -5,8 +5,7 @@
 //! another place does. CRC32C: finds every error of up to three bits and every burst of up to 32
 //! bits in a page; of other damage one in 2^32 passes.
 
-use super::header::{HEADER_BYTES, IDENTITY, TRAILER_BYTES};
-use super::{FileRefusal, Part};
+use super::{ContainerRefusal, HEADER_BYTES, IDENTITY, Part, TRAILER_BYTES};
 
 /// Size of the pages that have a checksum each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,11 +42,12 @@ impl PageSize {
 
 /// The checksum of a file's identity, which those of its tables and pages go on from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Identity(u32);
+pub struct Identity(u32);
 
 impl Identity {
     /// That of the file with this header.
-    pub(super) fn of(header: &[u8; HEADER_BYTES]) -> Self {
+    #[must_use]
+    pub fn of(header: &[u8; HEADER_BYTES]) -> Self {
         Identity(crc32c::crc32c(&header[IDENTITY]))
     }
 
@@ -60,35 +60,39 @@ impl Identity {
     }
 
     /// Ends the table that began at `start` of `out`: its number, then its checksum.
-    pub(super) fn end_table(self, part: Part, start: usize, out: &mut Vec<u8>) {
+    pub fn end_table(self, part: Part, start: usize, out: &mut Vec<u8>) {
         out.extend_from_slice(&number(part).to_le_bytes());
         let sum = self.table(out.get(start..).unwrap_or_default());
         out.extend_from_slice(&sum.to_le_bytes());
     }
 
     /// The contents of a table whose end is right.
-    pub(super) fn checked_table(self, part: Part, bytes: &[u8]) -> Result<&[u8], FileRefusal> {
-        let layout = FileRefusal::Layout { part };
+    ///
+    /// # Errors
+    /// Where it is not.
+    pub fn checked_table(self, part: Part, bytes: &[u8]) -> Result<&[u8], ContainerRefusal> {
+        let layout = ContainerRefusal::Layout { part };
         let (summed, sum) = bytes.split_last_chunk::<4>().ok_or(layout)?;
         if self.table(summed).to_le_bytes() != *sum {
-            return Err(FileRefusal::Checksum { part });
+            return Err(ContainerRefusal::Checksum { part });
         }
         let (contents, found) = summed.split_last_chunk::<4>().ok_or(layout)?;
         if *found != number(part).to_le_bytes() {
-            return Err(FileRefusal::Layout { part });
+            return Err(ContainerRefusal::Layout { part });
         }
         Ok(contents)
     }
 
     /// Appends the checksums of `pages`.
-    pub(super) fn write_sums(self, pages: &[u8], size: PageSize, out: &mut Vec<u8>) {
+    pub fn write_sums(self, pages: &[u8], size: PageSize, out: &mut Vec<u8>) {
         for (index, page) in (0..).zip(pages.chunks(size.bytes() as usize)) {
             out.extend_from_slice(&self.page(index, page).to_le_bytes());
         }
     }
 
     /// The pages of `pages` whose checksum in `sums` fails. There is one for each.
-    pub(super) fn damaged(self, pages: &[u8], size: PageSize, sums: &[u8]) -> Damaged {
+    #[must_use]
+    pub fn damaged(self, pages: &[u8], size: PageSize, sums: &[u8]) -> Damaged {
         let mut damaged = Vec::new();
         let (sums, _) = sums.as_chunks::<4>();
         for ((index, page), sum) in (0u32..).zip(pages.chunks(size.bytes() as usize)).zip(sums) {
@@ -102,14 +106,15 @@ impl Identity {
 
 /// Pages that cannot be trusted, ascending.
 #[derive(Clone, Debug)]
-pub(super) struct Damaged {
+pub struct Damaged {
     pages: Vec<u32>,
     size: PageSize,
 }
 
 impl Damaged {
     /// The first damaged page that bytes `from..to` of the page area lie in.
-    pub(super) fn first_in(&self, from: u64, to: u64) -> Option<u32> {
+    #[must_use]
+    pub fn first_in(&self, from: u64, to: u64) -> Option<u32> {
         let last = to.checked_sub(1).filter(|last| *last >= from)? >> self.size.log2();
         let first = from >> self.size.log2();
         let at = self.pages.partition_point(|&page| u64::from(page) < first);
