@@ -11,6 +11,7 @@ pub mod blocked;
 mod blocks;
 pub mod classic;
 mod encoding;
+pub mod foreign;
 mod item;
 mod presence;
 pub mod split_block;
