@@ -29,7 +29,8 @@ impl FolderDisk {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let message = "another process (or another node of this one) uses it";
+                let message =
+                    "another process (or another node of this one) uses it: set another data_dir";
                 return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
             }
             // Some network file systems have no locks. Two nodes on one folder lose filters, and

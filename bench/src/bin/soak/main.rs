@@ -83,8 +83,7 @@ fn soak(options: &Options) -> Result<Outcome, String> {
     let cluster = Cluster::start(&ClusterOptions {
         retain_batches: options.retain,
         records: options.records,
-        arena_bytes: std::env::var("AB").ok().and_then(|t| t.parse().ok()).unwrap_or(512usize)
-            << 20,
+        arena_bytes: options.arena_mib << 20,
         ingest_core: None,
     })?;
     let before = count::by_name();

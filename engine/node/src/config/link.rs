@@ -114,6 +114,16 @@ pub struct PortAddress {
 }
 
 impl PortAddress {
+    /// Whether the address can be no host's: the network's own or its broadcast address, or of
+    /// the block that is kept free (240.0.0.0/4).
+    pub(crate) fn is_nobodys(&self) -> bool {
+        let IpAddr::V4(ip) = self.ip else { return false };
+        // Networks of two addresses and of one have no broadcast (RFC 3021).
+        let hosts = u32::MAX.checked_shr(u32::from(self.prefix)).unwrap_or(0);
+        let part = ip.to_bits() & hosts;
+        ip.octets()[0] >= 240 || (self.prefix < 31 && (part == 0 || part == hosts))
+    }
+
     /// Whether `other` lies in the same network.
     #[must_use]
     pub fn reaches(&self, other: IpAddr) -> bool {

@@ -139,10 +139,10 @@ const BOUNDS_OF_INGEST: &[Bound] = &[
     ("BLOOMRF_LINK_USE", &["ingest"], &["index", "", "tap"]),
     ("BLOOMRF_IDLE", &["sleep", "pause", "busy"], &["spin", ""]),
     ("BLOOMRF_CHECKSUMS", &["verify", "trust"], &["off", ""]),
-    ("BLOOMRF_PORT_ADDRESSES", &[""], &["10.0.0.5", "10.0.0.5/33", "::/64", "224.0.0.1/4"]),
+    ("BLOOMRF_PORT_ADDRESSES", &[""], &["10.0.0.5", "10.0.0.5/33", "::/64", "10.0.0.255/24"]),
     ("BLOOMRF_PORT_GATEWAY", &["none"], &["", "10.0.0.1,10.0.0.2", "10.0.0.1", "host"]),
     ("BLOOMRF_BUSY_POLL_US", &["0", "1000"], &["-1", "1001"]),
-    ("BLOOMRF_TAP_BATCH_RECORDS", &["1", "67108864"], &["0", "67108865"]),
+    ("BLOOMRF_TAP_BATCH_RECORDS", &["1", "14548992"], &["0", "14548993"]),
     ("BLOOMRF_TAP_BATCH_MS", &["10", "3600000"], &["9", "3600001"]),
     ("BLOOMRF_DPDK_ARGS", &["", " "], &["-v", "a\nb"]),
     ("BLOOMRF_GROUPS", &["", "239.1.2.3", "239.1.2.3,224.0.0.9"], &["10.0.0.1", "ff02::1"]),
@@ -212,6 +212,7 @@ fn a_setting_that_the_link_makes_pointless_is_refused_with_both_named() {
         (&[raw, tap, ("BLOOMRF_SCC", "10.0.0.1:6990")], ["scc", "link_use"]),
         (&[raw, tap, ("BLOOMRF_INGEST_KEYS", "/x")], ["ingest_keys", "link_use"]),
         (&[raw, tap, ("BLOOMRF_INGEST_ALLOW", "::1")], ["ingest_allow", "link_use"]),
+        (&[raw, tap, own], ["port_addresses", "link_use"]),
     ];
     for (env, parts) in cases {
         let text = error_of(from_env(env));

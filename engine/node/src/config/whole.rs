@@ -91,6 +91,9 @@ impl Draft {
         if config.ingest_keys.is_some() {
             return clash("ingest_keys", "takes packets that nobody has sealed");
         }
+        if !config.link.addresses.is_empty() {
+            return clash("port_addresses", "listens, and answers nothing on its port");
+        }
         if !config.ingest_allow.are_any() {
             return clash("ingest_allow", "takes packets of all sources");
         }

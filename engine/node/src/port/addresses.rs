@@ -1,6 +1,9 @@
 //! Addresses that a raw port owns: who they are, and which sources cannot be anybody's.
 //!
 //! Hot path: no allocation; at most `ADDRESSES_MAX` compares.
+//!
+//! A source of another network is answered, to the link-layer address that it came by: the last
+//! router's. Who forges sources gains nothing, since no reply is longer than its request.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -66,7 +69,8 @@ impl Addresses {
         let is_host = match source {
             IpAddr::V4(ip) => {
                 let is_nobody = ip.is_unspecified() || ip.is_loopback() || ip.is_multicast();
-                !is_nobody && !ip.is_broadcast() && !self.is_broadcast(ip)
+                // 240.0.0.0/4 is kept free, and its last address is the broadcast.
+                !is_nobody && ip.octets()[0] < 240 && !self.is_broadcast(ip)
             }
             IpAddr::V6(ip) => !(ip.is_unspecified() || ip.is_loopback() || ip.is_multicast()),
         };
@@ -151,6 +155,7 @@ mod tests {
             ("10.99.0.0", false),
             ("255.255.255.255", false),
             ("224.0.0.1", false),
+            ("240.0.0.1", false),
             ("0.0.0.0", false),
             ("127.0.0.1", false),
             ("::1", false),

@@ -61,6 +61,7 @@ impl Taps {
 }
 
 /// Records of as many full frames as one batch may have.
-const RECORDS_MAX: u64 = (FRAMES_PER_BATCH_MAX * (PAYLOAD_BYTES / PACKET_RECORD_BYTES)) as u64;
+pub(crate) const RECORDS_MAX: u64 =
+    (FRAMES_PER_BATCH_MAX * (PAYLOAD_BYTES / PACKET_RECORD_BYTES)) as u64;
 /// Drivers refresh the counters of a port every two seconds, and some tell them a moment later.
 const SETTLE_NS: u64 = 3_000_000_000;

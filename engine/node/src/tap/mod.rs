@@ -34,7 +34,7 @@ use crate::packet::{self, PacketCounts, PacketView};
 use crate::poll::StageNumbers;
 
 pub(crate) use losses::{LostBatch, Span, TapVerdict};
-pub(crate) use make::Taps;
+pub(crate) use make::{RECORDS_MAX, Taps};
 
 use ids::BatchIds;
 use losses::{Losses, Mark};

@@ -9,6 +9,7 @@ use crate::config::read::link::{
 };
 use crate::config::read::{QUEUES_MAX, cores, groups, join, set};
 use crate::config::value;
+use crate::tap::RECORDS_MAX as TAP_RECORDS_MAX;
 
 /// In the order in which they are shown, after all others.
 pub(super) const KEYS: &[Key] = &[
@@ -72,10 +73,8 @@ pub(super) const KEYS: &[Key] = &[
         name: "tap_batch_records",
         env: "BLOOMRF_TAP_BATCH_RECORDS",
         unit: "records",
-        limit: "1..=67108864; of one queue of a tap: its batch ends with this many",
-        apply: |c, v, _| {
-            set(&mut c.link.tap_batch_records, value::number(v, 1..=RECORDS_PER_BATCH_MAX))
-        },
+        limit: "1..=14548992; of one queue of a tap: its batch ends with the burst of this one",
+        apply: |c, v, _| set(&mut c.link.tap_batch_records, value::number(v, 1..=TAP_RECORDS_MAX)),
         show: |c| c.link.tap_batch_records.to_string(),
     },
     Key {
@@ -90,7 +89,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "dpdk_args",
         env: "BLOOMRF_DPDK_ARGS",
         unit: "arguments of DPDK's EAL",
-        limit: "at most 1024 bytes, with blanks between; beside those that the node gives itself",
+        limit: "at most 1024 bytes, with blanks between; memory_mib=, descriptors=, pool_mbufs=, EAL's",
         apply: |c, v, _| set(&mut c.link.dpdk_args, dpdk_args(v)),
         show: |c| c.link.dpdk_args.join(" "),
     },

@@ -55,6 +55,15 @@ pub(in crate::config) fn port_addresses(text: &str) -> Result<Vec<PortAddress>, 
     if addresses.len() > PORT_ADDRESSES_MAX {
         return Err(format!("expected at most {PORT_ADDRESSES_MAX} addresses"));
     }
+    let needs_link_local =
+        addresses.iter().any(|a| a.ip.is_ipv6()) && !addresses.iter().any(is_link_local);
+    if needs_link_local && addresses.len() == PORT_ADDRESSES_MAX {
+        return Err(format!(
+            "expected at most {} addresses where one is IPv6: its link-local one is the {}th",
+            PORT_ADDRESSES_MAX - 1,
+            PORT_ADDRESSES_MAX
+        ));
+    }
     for (i, one) in addresses.iter().enumerate() {
         if addresses.iter().take(i).any(|other| other.ip == one.ip) {
             return Err(format!("{} is named twice", one.ip));
@@ -68,9 +77,13 @@ fn port_address(text: &str) -> Option<PortAddress> {
     let ip: IpAddr = ip.parse().ok()?;
     let prefix = prefix.bytes().all(|b| b.is_ascii_digit()).then(|| prefix.parse().ok())??;
     let width = if ip.is_ipv4() { 32 } else { 128 };
-    let broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
-    let host = !ip.is_unspecified() && !ip.is_multicast() && !broadcast;
-    (host && (1..=width).contains(&prefix)).then_some(PortAddress { ip, prefix })
+    let one = PortAddress { ip, prefix };
+    let host = !ip.is_unspecified() && !ip.is_multicast() && !ip.is_loopback();
+    (host && (1..=width).contains(&prefix) && !one.is_nobodys()).then_some(one)
+}
+
+fn is_link_local(address: &PortAddress) -> bool {
+    matches!(address.ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
 pub(in crate::config) fn gateways(text: &str) -> Result<Vec<IpAddr>, Expected> {
