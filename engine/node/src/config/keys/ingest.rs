@@ -89,7 +89,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "dpdk_args",
         env: "BLOOMRF_DPDK_ARGS",
         unit: "arguments of DPDK's EAL",
-        limit: "at most 1024 bytes, with blanks between; memory_mib=, descriptors=, pool_mbufs=, EAL's",
+        limit: "at most 1024 bytes, blanks between; memory_mib=, descriptors=, pool_mbufs=, EAL's",
         apply: |c, v, _| set(&mut c.link.dpdk_args, dpdk_args(v)),
         show: |c| c.link.dpdk_args.join(" "),
     },
