@@ -20,5 +20,5 @@ pub use blocked::Blocked;
 pub use classic::Classic;
 pub use encoding::Encoding;
 pub use item::HashRule;
-pub use presence::{Build, Inserted, Presence, SizeRefusal, Spec};
+pub use presence::{Build, Inserted, Presence, Remove, Removed, SizeRefusal, Spec};
 pub use split_block::SplitBlock;

@@ -61,6 +61,27 @@ pub trait Presence {
     fn bytes(&self) -> u64;
 }
 
+/// What a removal did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removed {
+    /// One insertion of the item was taken back.
+    Done,
+    /// The item was provably not there; nothing changed.
+    Absent,
+    /// The item is found by marks that stuck, so that some or all of them stay and it may be
+    /// found for ever: a saturated counter is never counted down.
+    Stuck,
+}
+
+/// A kind from which items can be taken back.
+pub trait Remove: Presence {
+    /// Takes back one insertion of an item.
+    ///
+    /// An item that was never inserted but looks as if it were cannot be told from one that was:
+    /// taking it back takes marks from others. Remove only what was inserted.
+    fn remove(&mut self, item: Hash128) -> Removed;
+}
+
 /// What a filter is to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spec {
@@ -105,4 +126,11 @@ pub trait Build: Presence + Sized {
     /// # Errors
     /// Where no filter of this kind can be so.
     fn build(spec: &Spec) -> Result<Self, SizeRefusal>;
+
+    /// Bytes that a filter of `spec` takes at least, known before it is made.
+    ///
+    /// No filter takes less than log2(1 / rate) bits for each item; a kind may know better.
+    fn bytes_least(spec: &Spec) -> u64 {
+        (spec.items as f64 * -spec.fpr.log2() / 8.0) as u64
+    }
 }
