@@ -2,77 +2,43 @@
 //!
 //! Doors of the classic Bloom filter: k bits anywhere among m, any m up to 2^40.
 //!
-//! Items are 128-bit hashes, so that rates down to 1e-12 hold for 10^9 items. Probe i is the upper
-//! half of a product of m and a mix of `lo + i * hi`: no modulus, no shared factors, and no floor
-//! under the rate of a small filter (double hashing has one).
+//! Items are 128-bit hashes, so that rates down to 1e-12 hold for 10^9 items. Every probe is a mix
+//! of its own, scaled to m: no modulus, no shared factors, and no floor under the rate of a small
+//! filter (double hashing has one).
 
-use crate::Kernel;
+mod size;
+
+use crate::blocked::answers;
 use crate::hash::Hash128;
-use crate::scalar;
+use crate::{Kernel, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 
-pub use crate::scalar::classic::{contains, insert};
+pub use crate::scalar::classic::{contains, insert, probes};
+pub use size::{Shape, ShapeError, fpr, shape_for};
 
 /// Most bits of a filter.
 pub const BITS_MAX: u64 = 1 << 40;
 /// Most probes an item.
 pub const K_MAX: u32 = 64;
 
-/// Bits and probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Bits.
-    pub bits: u64,
-    /// Probes for each item.
-    pub k: u32,
-}
-
-/// Why there can be no such filter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ShapeError {
-    /// Not more than 0 and less than 1.
-    Rate(f64),
-    /// No items.
-    NoItems,
-    /// More than [`BITS_MAX`].
-    TooLarge {
-        /// What it takes.
-        bits: f64,
-    },
-}
-
-/// The shape that holds `items` distinct items at a rate of at most `fpr`.
-///
-/// # Errors
-/// Where there is none.
-pub fn shape_for(items: u64, fpr: f64) -> Result<Shape, ShapeError> {
-    if !(fpr > 0.0 && fpr < 1.0) {
-        return Err(ShapeError::Rate(fpr));
-    }
-    if items == 0 {
-        return Err(ShapeError::NoItems);
-    }
-    let ln2 = std::f64::consts::LN_2;
-    let bits = (-(items as f64) * fpr.ln() / (ln2 * ln2)).ceil().max(1.0);
-    if bits > BITS_MAX as f64 {
-        return Err(ShapeError::TooLarge { bits });
-    }
-    let k = (-fpr.log2()).round().clamp(1.0, f64::from(K_MAX));
-    Ok(Shape { bits: bits as u64, k: k as u32 })
-}
-
-/// Inserts items; returns how many of them set a bit that was not set.
+/// Inserts items; returns how many of them set a bit that was not set when their turn came.
 ///
 /// # Panics
 /// Unless `words` holds `bits` bits, and `k` is 1 to [`K_MAX`].
-pub fn insert_many(
-    _kernel: Kernel,
-    k: u32,
-    bits: u64,
-    words: &mut [u64],
-    items: &[Hash128],
-) -> u64 {
+pub fn insert_many(kernel: Kernel, k: u32, bits: u64, words: &mut [u64], items: &[Hash128]) -> u64 {
     assert_shape(k, bits, words);
-    scalar::classic::insert_many(k, bits, words, items)
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::classic::insert_many(token, k, bits, words, items),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => avx512::classic::insert_many(token, k, bits, words, items),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::classic::insert_many(token.avx512(), k, bits, words, items)
+        }
+        _ => scalar::classic::insert_many(k, bits, words, items),
+    }
 }
 
 /// Asks for items: bit `i % 64` of `found[i / 64]` answers for `items[i]`; bits past the last
@@ -81,7 +47,7 @@ pub fn insert_many(
 /// # Panics
 /// As [`insert_many`], and unless `found` has a bit for every item.
 pub fn contains_many(
-    _kernel: Kernel,
+    kernel: Kernel,
     k: u32,
     bits: u64,
     words: &[u64],
@@ -89,11 +55,27 @@ pub fn contains_many(
     found: &mut [u64],
 ) {
     assert_shape(k, bits, words);
-    let found = crate::blocked::answers(found, items.len());
-    scalar::classic::contains_many(k, bits, words, items, found);
+    let found = answers(found, items.len());
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => avx2::classic::contains_many(token, k, bits, words, items, found),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => {
+            avx512::classic::contains_many(token, k, bits, words, items, found)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512Vbmi(token) => {
+            avx512::classic::contains_many(token.avx512(), k, bits, words, items, found)
+        }
+        _ => scalar::classic::contains_many(k, bits, words, items, found),
+    }
 }
 
 fn assert_shape(k: u32, bits: u64, words: &[u64]) {
-    assert!((1..=K_MAX).contains(&k), "{k} probes");
-    assert!(bits > 0 && words.len() as u64 == bits.div_ceil(64), "{bits} bits in words");
+    assert!((1..=K_MAX).contains(&k), "{k} probes: expected 1 to {K_MAX}");
+    assert!(
+        (1..=BITS_MAX).contains(&bits) && words.len() as u64 == bits.div_ceil(64),
+        "{} words do not hold {bits} bits (1 to 2^40)",
+        words.len()
+    );
 }

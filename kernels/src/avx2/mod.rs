@@ -6,6 +6,7 @@
 
 pub(crate) mod blocked;
 pub(crate) mod bloomrf;
+pub(crate) mod classic;
 pub(crate) mod columns;
 pub(crate) mod columns_lanes;
 pub(crate) mod digest;

@@ -7,6 +7,7 @@
 
 pub(crate) mod blocked;
 pub(crate) mod bloomrf;
+pub(crate) mod classic;
 pub(crate) mod columns;
 mod columns_bounds;
 pub(crate) mod columns_lanes;

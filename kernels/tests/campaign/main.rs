@@ -18,6 +18,7 @@
 mod blocked;
 mod bloomrf;
 mod case;
+mod classic;
 mod columns;
 mod columns_kept;
 mod gather;

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::{
-    blocked, bloomrf, columns, columns_kept, gather, hashes, sliced_asked, sliced_rows,
+    blocked, bloomrf, classic, columns, columns_kept, gather, hashes, sliced_asked, sliced_rows,
     split_block, words,
 };
 
@@ -32,6 +32,8 @@ operations! {
     "blocked::contains" => blocked::contains,
     "split_block::insert" => split_block::insert,
     "split_block::contains" => split_block::contains,
+    "classic::insert" => classic::insert,
+    "classic::contains" => classic::contains,
     "hash::bytes" => hashes::bytes,
     "digest::xxh3" => hashes::digest,
     "zone::masks" => hashes::zones,

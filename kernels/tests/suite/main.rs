@@ -12,6 +12,7 @@ mod bloomrf_rates;
 mod bloomrf_sets;
 mod budget;
 mod built;
+mod classic_kernels;
 mod columns_gather;
 mod columns_keys;
 mod columns_recent;
