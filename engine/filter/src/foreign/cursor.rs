@@ -44,6 +44,11 @@ impl<'a> Cursor<'a> {
         Ok(self.array::<1>()?[0])
     }
 
+    /// Two bytes, little-endian.
+    pub(super) fn u16_le(&mut self) -> Result<u16, Refusal> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
     /// Four bytes, little-endian.
     pub(super) fn u32_le(&mut self) -> Result<u32, Refusal> {
         Ok(u32::from_le_bytes(self.array()?))
@@ -54,9 +59,24 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
+    /// A double, little-endian.
+    pub(super) fn f64_le(&mut self) -> Result<f64, Refusal> {
+        Ok(f64::from_le_bytes(self.array()?))
+    }
+
     /// Four bytes, big-endian, with a sign.
     pub(super) fn i32_be(&mut self) -> Result<i32, Refusal> {
         Ok(i32::from_be_bytes(self.array()?))
+    }
+
+    /// Four bytes, big-endian.
+    pub(super) fn u32_be(&mut self) -> Result<u32, Refusal> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    /// Eight bytes, big-endian.
+    pub(super) fn u64_be(&mut self) -> Result<u64, Refusal> {
+        Ok(u64::from_be_bytes(self.array()?))
     }
 
     /// Nothing may follow.

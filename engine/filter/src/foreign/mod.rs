@@ -15,6 +15,7 @@ pub mod dablooms;
 mod encode;
 pub mod guava;
 mod hash;
+pub mod redisbloom;
 mod rule;
 
 use bloomrf_kernels::hash::Hash128;

@@ -8,3 +8,4 @@ mod dablooms;
 mod damage;
 mod golden;
 mod guava;
+mod redisbloom;

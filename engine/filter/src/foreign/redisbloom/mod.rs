@@ -1,0 +1,17 @@
+//! RedisBloom: `BF.*` chains and `CF.*` cuckoo filters, as its dumps have them.
+//!
+//! Three forms carry them: the chunks of `SCANDUMP` and `LOADCHUNK` ([`chunks`], without a
+//! checksum, invisible until the last one has come), the payload of `DUMP` ([`dump`], with a
+//! CRC64), and the slots of a cuckoo filter ([`cuckoo`], chunks too).
+
+mod assembly;
+mod chain;
+pub mod chunks;
+pub mod cuckoo;
+pub mod dump;
+mod link;
+mod lzf;
+
+pub use chain::{Chain, Reserve};
+pub use cuckoo::Cuckoo;
+pub use link::LinkHead;
