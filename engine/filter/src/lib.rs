@@ -7,15 +7,18 @@
 //! Arrow: kernels <- engine/filter <- tools. Sans-I/O but for the modules that say otherwise.
 #![deny(unsafe_code)]
 
+mod any;
 pub mod blocked;
 mod blocks;
 pub mod classic;
 mod encoding;
+pub mod file;
 pub mod foreign;
 mod item;
 mod presence;
 pub mod split_block;
 
+pub use any::{AnyFilter, Kind};
 pub use blocked::Blocked;
 pub use classic::Classic;
 pub use encoding::Encoding;

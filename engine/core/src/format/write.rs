@@ -1,12 +1,12 @@
 //! A batch to bytes.
 
 use super::container::{
-    ALIGNMENT, ENTRY_BYTES, HEADER_BYTES, Identity, NO_COLUMN, Outline, Place, TRAILER_BYTES,
+    ALIGNMENT, ENTRY_BYTES, NO_COLUMN, Outline, Place, TRAILER_BYTES, assemble, pad,
 };
 use super::header::Header;
 use super::section::Entry;
 use super::shape::Shape;
-use super::{EncodeError, Origin, PageSize, Part, Stamp, metadata, payload, zones};
+use super::{EncodeError, Origin, PageSize, Stamp, metadata, payload, zones};
 use crate::filter::Filter;
 use crate::limits::{COLUMNS_MAX, FILE_BYTES_MAX, RECORDS_PER_BATCH_MAX};
 use crate::seal::SealedBatch;
@@ -54,24 +54,10 @@ pub fn encode_paged(
     if bytes > FILE_BYTES_MAX {
         return Err(EncodeError::TooLong { bytes });
     }
-    let mut out = Vec::with_capacity(bytes as usize);
-    outline.write(&mut out);
-    let identity = match out.first_chunk::<HEADER_BYTES>() {
-        Some(header) => Identity::of(header),
-        None => unreachable!("a header is {HEADER_BYTES} bytes"),
-    };
-    metadata::write(&batch.hash, &mut out);
-    identity.end_table(Part::Metadata, HEADER_BYTES, &mut out);
-    write_table(&outline, &shapes, identity, &mut out);
-    out.resize(outline.pages().offset as usize, 0);
-    write_pages(batch, &mut out)?;
-    let (pages, sums) = (outline.pages(), out.len());
-    let mut table = Vec::with_capacity(outline.sums().bytes as usize);
-    identity.write_sums(pages.of(&out).unwrap_or_default(), page_size, &mut table);
-    out.extend_from_slice(&table);
-    identity.end_table(Part::Sums, sums, &mut out);
-    debug_assert_eq!(out.len() as u64, bytes, "the header's lengths are those of the parts");
-    Ok(out)
+    let mut items = Vec::with_capacity(metadata::BYTES);
+    metadata::write(&batch.hash, &mut items);
+    let table = table(&outline, &shapes);
+    assemble(&outline, &items, &table, |out| write_pages(batch, out))
 }
 
 /// The zone map, then the filter of each column.
@@ -94,14 +80,14 @@ fn shapes(batch: &SealedBatch) -> Result<Vec<Shape>, EncodeError> {
     Ok(shapes)
 }
 
-fn write_table(outline: &Outline, shapes: &[Shape], identity: Identity, out: &mut Vec<u8>) {
-    let start = out.len();
+fn table(outline: &Outline, shapes: &[Shape]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(shapes.len() * ENTRY_BYTES);
     let mut offset = outline.pages().offset;
     for (index, shape) in shapes.iter().enumerate() {
-        entry(index, shape, &mut offset).write(out);
+        entry(index, shape, &mut offset).write(&mut out);
     }
-    debug_assert_eq!(out.len() - start, shapes.len() * ENTRY_BYTES, "entries of one size");
-    identity.end_table(Part::Sections, start, out);
+    debug_assert_eq!(out.len(), shapes.len() * ENTRY_BYTES, "entries of one size");
+    out
 }
 
 /// Entry number `index`, whose payload begins at `offset`, if it has one; `offset` becomes that of
@@ -130,8 +116,4 @@ fn write_pages(batch: &SealedBatch, out: &mut Vec<u8>) -> Result<(), EncodeError
         pad(out);
     }
     Ok(())
-}
-
-fn pad(out: &mut Vec<u8>) {
-    out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
 }

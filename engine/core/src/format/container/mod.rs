@@ -10,12 +10,14 @@ mod items;
 mod pages;
 mod parts;
 mod refusal;
+mod write;
 
 pub use items::{CRITICAL, Item, Items, write_item};
 pub use pages::{Damaged, Identity, PageSize};
 pub use parts::Parts;
 pub(super) use refusal::Masks;
 pub use refusal::{ContainerRefusal, Part};
+pub use write::{assemble, pad};
 
 use crate::limits::METADATA_BYTES_MAX;
 use crate::wire::cursor::{Reader, Short, Writer};

@@ -1,0 +1,153 @@
+//! A filter of any kind: what a file holds, and what a command works on.
+
+use std::fmt;
+
+use bloomrf_kernels::hash::Hash128;
+
+use crate::{Blocked, Build, Classic, Inserted, Presence, SizeRefusal, Spec, SplitBlock};
+
+/// A kind of filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// [`Classic`].
+    Classic,
+    /// [`SplitBlock`].
+    SplitBlock,
+    /// [`Blocked`].
+    Blocked,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Classic, Self::SplitBlock, Self::Blocked];
+
+    /// Its name, as commands take it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::SplitBlock => "split-block",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A filter of any kind.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AnyFilter {
+    /// k bits anywhere.
+    Classic(Classic),
+    /// Parquet's.
+    SplitBlock(SplitBlock),
+    /// k bits in a cache line.
+    Blocked(Blocked),
+}
+
+/// What `$of` is for the filter `$filter` inside `$any`.
+macro_rules! each {
+    ($any:expr, $filter:ident => $of:expr) => {
+        match $any {
+            AnyFilter::Classic($filter) => $of,
+            AnyFilter::SplitBlock($filter) => $of,
+            AnyFilter::Blocked($filter) => $of,
+        }
+    };
+}
+
+impl AnyFilter {
+    /// An empty filter of a kind.
+    ///
+    /// # Errors
+    /// Where no filter of this kind can be so.
+    pub fn build(kind: Kind, spec: &Spec) -> Result<Self, SizeRefusal> {
+        Ok(match kind {
+            Kind::Classic => Classic::build(spec)?.into(),
+            Kind::SplitBlock => SplitBlock::build(spec)?.into(),
+            Kind::Blocked => Blocked::build(spec)?.into(),
+        })
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Classic(_) => Kind::Classic,
+            Self::SplitBlock(_) => Kind::SplitBlock,
+            Self::Blocked(_) => Kind::Blocked,
+        }
+    }
+}
+
+impl Presence for AnyFilter {
+    fn insert(&mut self, item: Hash128) -> Inserted {
+        each!(self, filter => filter.insert(item))
+    }
+
+    fn contains(&self, item: Hash128) -> bool {
+        each!(self, filter => filter.contains(item))
+    }
+
+    fn insert_many(&mut self, items: &[Hash128]) -> usize {
+        each!(self, filter => filter.insert_many(items))
+    }
+
+    fn contains_many(&self, items: &[Hash128], found: &mut [u64]) {
+        each!(self, filter => filter.contains_many(items, found));
+    }
+
+    fn capacity(&self) -> u64 {
+        each!(self, filter => filter.capacity())
+    }
+
+    fn inserted(&self) -> u64 {
+        each!(self, filter => filter.inserted())
+    }
+
+    fn fill(&self) -> f64 {
+        each!(self, filter => filter.fill())
+    }
+
+    fn fpr(&self) -> f64 {
+        each!(self, filter => filter.fpr())
+    }
+
+    fn estimate(&self) -> f64 {
+        each!(self, filter => filter.estimate())
+    }
+
+    fn bytes(&self) -> u64 {
+        each!(self, filter => filter.bytes())
+    }
+}
+
+impl From<Classic> for AnyFilter {
+    fn from(filter: Classic) -> Self {
+        Self::Classic(filter)
+    }
+}
+
+impl From<SplitBlock> for AnyFilter {
+    fn from(filter: SplitBlock) -> Self {
+        Self::SplitBlock(filter)
+    }
+}
+
+impl From<Blocked> for AnyFilter {
+    fn from(filter: Blocked) -> Self {
+        Self::Blocked(filter)
+    }
+}

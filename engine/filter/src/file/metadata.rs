@@ -1,0 +1,60 @@
+//! The metadata of a filter: how far its source was read, and labels.
+
+use std::collections::BTreeMap;
+
+use bloomrf_engine::format::container::{CRITICAL, Items, TRAILER_BYTES, write_item};
+use bloomrf_engine::limits::METADATA_BYTES_MAX;
+
+use super::source::{labels_from_cbor, labels_to_cbor};
+use super::{EncodeError, FileRefusal, SourcePosition};
+
+/// What the metadata say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Metadata {
+    pub(super) source: Option<SourcePosition>,
+    pub(super) labels: BTreeMap<String, String>,
+}
+
+/// The items, without a trailer.
+pub(super) fn encode(
+    source: Option<&SourcePosition>,
+    labels: &BTreeMap<String, String>,
+) -> Result<Vec<u8>, EncodeError> {
+    let mut out = Vec::new();
+    if let Some(source) = source {
+        write_item(TAG_SOURCE, &source.to_cbor(), &mut out);
+    }
+    if !labels.is_empty() {
+        write_item(TAG_LABELS, &labels_to_cbor(labels), &mut out);
+    }
+    let (bytes, most) = (out.len(), METADATA_BYTES_MAX - TRAILER_BYTES);
+    if bytes <= most { Ok(out) } else { Err(EncodeError::Metadata { bytes, most }) }
+}
+
+/// Reads metadata whose checksum is right.
+pub(super) fn read(bytes: &[u8]) -> Result<Metadata, FileRefusal> {
+    let mut metadata = Metadata::default();
+    let mut last = None;
+    for item in Items::of(bytes) {
+        let (tag, value) = item?;
+        let malformed = FileRefusal::Metadata { tag };
+        // Ascending, so that nothing is said twice.
+        if last.is_some_and(|last| last >= tag) {
+            return Err(malformed);
+        }
+        last = Some(tag);
+        match tag {
+            TAG_SOURCE => {
+                let source = SourcePosition::from_cbor(value).map_err(|_| malformed)?;
+                metadata.source = Some(source);
+            }
+            TAG_LABELS => metadata.labels = labels_from_cbor(value).map_err(|_| malformed)?,
+            _ if tag & CRITICAL != 0 => return Err(malformed),
+            _ => {}
+        }
+    }
+    Ok(metadata)
+}
+
+const TAG_SOURCE: u16 = 2;
+const TAG_LABELS: u16 = 3;

@@ -1,0 +1,109 @@
+//! The shape of a filter: what its entry says, and how long its payload is. Limits are the kinds'.
+
+use bloomrf_kernels::{blocked, classic, split_block};
+
+use super::EntryFault;
+use super::entry::Entry;
+use crate::{AnyFilter, Kind};
+
+/// Kind and sizes of a stored filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Classic { k: u8, bits: u64 },
+    SplitBlock { words: u64 },
+    Blocked { k: u8, words: u64 },
+}
+
+impl Shape {
+    pub(super) fn of(filter: &AnyFilter) -> Self {
+        match filter {
+            AnyFilter::Classic(filter) => {
+                Shape::Classic { k: filter.k() as u8, bits: filter.bits() }
+            }
+            AnyFilter::SplitBlock(filter) => {
+                Shape::SplitBlock { words: filter.words().len() as u64 }
+            }
+            AnyFilter::Blocked(filter) => {
+                Shape::Blocked { k: filter.k() as u8, words: filter.words().len() as u64 }
+            }
+        }
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Shape::Classic { .. } => Kind::Classic,
+            Shape::SplitBlock { .. } => Kind::SplitBlock,
+            Shape::Blocked { .. } => Kind::Blocked,
+        }
+    }
+
+    /// Bytes of the payload.
+    pub(super) fn bytes(self) -> u64 {
+        8 * match self {
+            Shape::Classic { bits, .. } => bits.div_ceil(64),
+            Shape::SplitBlock { words } | Shape::Blocked { words, .. } => words,
+        }
+    }
+
+    /// Probes of an item.
+    pub(super) fn k(self) -> u32 {
+        match self {
+            Shape::Classic { k, .. } | Shape::Blocked { k, .. } => k.into(),
+            Shape::SplitBlock { .. } => 8,
+        }
+    }
+
+    /// Bits of the filter.
+    pub(super) fn bits(self) -> u64 {
+        match self {
+            Shape::Classic { bits, .. } => bits,
+            Shape::SplitBlock { words } | Shape::Blocked { words, .. } => 64 * words,
+        }
+    }
+
+    /// Writes the fields of this kind.
+    pub(super) fn fill(self, entry: &mut Entry) {
+        match self {
+            Shape::Classic { k, bits } => {
+                (entry.kind, entry.k, entry.count) = (KIND_CLASSIC, k, bits);
+            }
+            Shape::SplitBlock { words } => (entry.kind, entry.count) = (KIND_SPLIT_BLOCK, words),
+            Shape::Blocked { k, words } => {
+                (entry.kind, entry.k, entry.count) = (KIND_BLOCKED, k, words);
+            }
+        }
+    }
+
+    /// The shape that an entry tells, held to its limits. Fields that the kind does not use are
+    /// not looked at.
+    pub(super) fn parse(entry: &Entry) -> Result<Self, EntryFault> {
+        let (k, count) = (entry.k, entry.count);
+        let (shape, is_possible) = match entry.kind {
+            KIND_CLASSIC => (
+                Shape::Classic { k, bits: count },
+                (1..=classic::K_MAX).contains(&k.into())
+                    && (1..=classic::BITS_MAX).contains(&count),
+            ),
+            KIND_SPLIT_BLOCK => (
+                Shape::SplitBlock { words: count },
+                are_blocks(count, split_block::BLOCK_WORDS, split_block::BLOCKS_MAX),
+            ),
+            KIND_BLOCKED => (
+                Shape::Blocked { k, words: count },
+                (blocked::K_MIN..=blocked::K_MAX).contains(&k.into())
+                    && are_blocks(count, blocked::BLOCK_WORDS, blocked::BLOCKS_MAX),
+            ),
+            found => return Err(EntryFault::Kind { found }),
+        };
+        if is_possible { Ok(shape) } else { Err(EntryFault::Parameters) }
+    }
+}
+
+/// Whether as many words are whole blocks, at least one and at most `most`.
+fn are_blocks(words: u64, of: usize, most: u64) -> bool {
+    words.is_multiple_of(of as u64) && (1..=most).contains(&(words / of as u64))
+}
+
+const KIND_CLASSIC: u16 = 1;
+const KIND_SPLIT_BLOCK: u16 = 2;
+const KIND_BLOCKED: u16 = 3;

@@ -1,0 +1,40 @@
+//! Filters to be stored.
+
+use bloomrf_filter::file::{SourcePosition, Stamp, StoredFilter};
+use bloomrf_filter::{AnyFilter, Encoding, HashRule, Kind, Presence, Spec};
+
+/// Rule of a kind's test files: another for each.
+pub(crate) fn rule(kind: Kind) -> HashRule {
+    match kind {
+        Kind::SplitBlock => HashRule::Parquet,
+        _ => HashRule::Native { seed: 7 },
+    }
+}
+
+/// Item number `i`.
+pub(crate) fn item(i: u64) -> Vec<u8> {
+    format!("item-{i}").into_bytes()
+}
+
+/// A filter of a kind that holds the items below `items`.
+pub(crate) fn filter(kind: Kind, items: u64) -> AnyFilter {
+    let spec = Spec { items: items.max(1), fpr: 0.01 };
+    let mut filter = AnyFilter::build(kind, &spec).unwrap();
+    let hashes: Vec<_> = (0..items).map(|i| rule(kind).hash(&item(i))).collect();
+    assert_eq!(filter.insert_many(&hashes), 0);
+    filter
+}
+
+/// That filter with all that a file can say.
+pub(crate) fn stored(kind: Kind, items: u64) -> StoredFilter {
+    let topics = [("orders".to_owned(), [(0, 1_234), (1, 99)].into())];
+    let labels = [("team", "search"), ("owner", "ops"), ("by", "a test")];
+    let uuid = 0x2f2e_2d2c_2b2a_2928_2726_2524_2322_2120;
+    StoredFilter {
+        target_fpr: Some(0.01),
+        stamp: Stamp { uuid, generation: 3, built_at_us: 1_700_000_000_000_000 },
+        source: Some(SourcePosition::Kafka { topics: topics.into() }),
+        labels: labels.map(|(label, value)| (label.to_owned(), value.to_owned())).into(),
+        ..StoredFilter::new(filter(kind, items), rule(kind), Encoding::Utf8)
+    }
+}
