@@ -6,6 +6,7 @@
 mod chance;
 mod document;
 mod hostile;
+mod independent;
 mod refusals;
 #[path = "../../../core/tests/format_world/reseal.rs"]
 mod reseal;
