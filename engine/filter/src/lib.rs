@@ -11,11 +11,15 @@ mod any;
 pub mod blocked;
 mod blocks;
 pub mod classic;
+#[cfg(test)]
+mod double;
 mod encoding;
 pub mod file;
 pub mod foreign;
+mod in_turn;
 mod item;
 mod presence;
+pub mod scaling;
 pub mod split_block;
 
 pub use any::{AnyFilter, Kind};
@@ -24,4 +28,5 @@ pub use classic::Classic;
 pub use encoding::Encoding;
 pub use item::HashRule;
 pub use presence::{Build, Inserted, Presence, Remove, Removed, SizeRefusal, Spec};
+pub use scaling::Scaling;
 pub use split_block::SplitBlock;
