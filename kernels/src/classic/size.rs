@@ -93,8 +93,8 @@ pub fn fpr(k: u32, bits: u64, items: u64) -> f64 {
     (k * fill.ln() + k * (k - 1.0) / 2.0 * variance / (fill * fill)).exp().min(1.0)
 }
 
-/// Steps of [`exact`]; above, its difference to the formula is below 2 %.
-const EXACT_MAX: f64 = 65_536.0;
+/// Steps of [`exact`]; above, the formula is less than 4 % over it.
+const EXACT_MAX: f64 = 32_768.0;
 
 /// The mean of the k-th power of the fill, over the numbers of bits that `probes` probes can set.
 fn exact(k: u32, bits: usize, probes: usize) -> f64 {
@@ -102,12 +102,13 @@ fn exact(k: u32, bits: usize, probes: usize) -> f64 {
     // Chance of each number of set bits, after no probe.
     let mut chances = vec![0.0; most + 1];
     chances[0] = 1.0;
-    for _ in 0..probes {
-        for set in (0..=most).rev() {
-            let stays = chances[set] * set as f64;
-            let comes = if set > 0 { chances[set - 1] * (bits - set + 1) as f64 } else { 0.0 };
-            chances[set] = (stays + comes) / bits as f64;
+    let share = 1.0 / bits as f64;
+    for probe in 1..=probes {
+        for set in (1..=most.min(probe)).rev() {
+            let comes = chances[set - 1] * (bits - set + 1) as f64;
+            chances[set] = (chances[set] * set as f64 + comes) * share;
         }
+        chances[0] = 0.0;
     }
     let rate = |set: usize| (set as f64 / bits as f64).powi(k as i32);
     chances.iter().enumerate().map(|(set, chance)| chance * rate(set)).sum()
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_exact_rate_and_the_formula_meet() {
-        for (k, items) in [(1, 40u64), (7, 30), (13, 16), (30, 8)] {
+        for (k, items) in [(1, 40u64), (7, 24), (13, 12), (30, 6)] {
             let bits = (f64::from(k) * items as f64 * std::f64::consts::LOG2_E) as u64;
             let probes = items as usize * k as usize;
             assert!((probes as f64) * probes as f64 <= EXACT_MAX);
@@ -158,7 +159,7 @@ mod tests {
                 let more = k * (k - 1.0) / 2.0 * spread / bits as f64 / fill.powi(2);
                 fill.powf(k) * more.exp()
             });
-            assert!((formula / exact - 1.0).abs() < 0.025, "k {k}: {exact:e}, {formula:e}");
+            assert!((formula / exact - 1.0).abs() < 0.03, "k {k}: {exact:e}, {formula:e}");
         }
     }
 
