@@ -19,8 +19,39 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// A filter of these parts, as a file tells them; `None` where they do not fit: `k` is 1 to
-    /// 64, `words` are as many as `bits` take, and bits past the last are 0.
+    /// A filter of these words, least significant bit first, as a file tells them. `inserted` is
+    /// taken as it comes; a `capacity` of 0 stands for an unknown one.
+    ///
+    /// # Errors
+    /// Where they do not fit each other.
+    pub fn from_words(
+        k: u32,
+        bits: u64,
+        words: Vec<u64>,
+        capacity: u64,
+        inserted: u64,
+    ) -> Result<Self, WordsError> {
+        if !(1..=classic::K_MAX).contains(&k) {
+            return Err(WordsError::Probes(k));
+        }
+        if !(1..=classic::BITS_MAX).contains(&bits) {
+            return Err(WordsError::Bits(bits));
+        }
+        if words.len() as u64 != bits.div_ceil(64) {
+            return Err(WordsError::Length { bits, words: words.len() });
+        }
+        // In two steps, since a whole last word is shifted by 64.
+        let past = words.last().map_or(0, |word| word >> ((bits - 1) % 64) >> 1);
+        if past != 0 {
+            return Err(WordsError::PastLast {
+                bits,
+                bit: bits + u64::from(past.trailing_zeros()),
+            });
+        }
+        Ok(Classic { kernel: Kernel::best(), k, bits, capacity, inserted, words })
+    }
+
+    /// As [`Classic::from_words`], for those to whom one refusal is like another.
     #[must_use]
     pub fn from_parts(
         k: u32,
@@ -29,12 +60,33 @@ impl Classic {
         capacity: u64,
         inserted: u64,
     ) -> Option<Self> {
-        let is_whole = (1..=classic::K_MAX).contains(&k)
-            && (1..=classic::BITS_MAX).contains(&bits)
-            && words.len() as u64 == bits.div_ceil(64);
-        let past = words.last().map_or(0, |word| word >> 1 >> ((bits.wrapping_sub(1)) % 64));
-        let kernel = Kernel::best();
-        (is_whole && past == 0).then_some(Classic { kernel, k, bits, capacity, inserted, words })
+        Self::from_words(k, bits, words, capacity, inserted).ok()
+    }
+
+    /// Its words: what [`Classic::words`] shows.
+    #[must_use]
+    pub fn into_words(self) -> Vec<u64> {
+        self.words
+    }
+
+    /// Makes this the filter of the items of both, bit by bit what inserting them would have
+    /// given. The capacity stays. How many items were new in the other's absence is estimated by
+    /// the fill, and is neither less than one of them counts nor more than both.
+    ///
+    /// That both hash alike is the caller's to know: no filter knows how its items were hashed.
+    ///
+    /// # Errors
+    /// Where the other has another shape. Nothing is changed then.
+    pub fn merge(&mut self, other: &Classic) -> Result<(), MergeError> {
+        let (ours, theirs) = ((self.bits, self.k), (other.bits, other.k));
+        if ours != theirs {
+            return Err(MergeError { ours, theirs });
+        }
+        words::merge(self.kernel, &mut self.words, &other.words);
+        let most = self.inserted.saturating_add(other.inserted);
+        let least = self.inserted.max(other.inserted);
+        self.inserted = (self.estimate().round() as u64).clamp(least, most);
+        Ok(())
     }
 
     /// Probes for each item.
@@ -114,9 +166,9 @@ impl Presence for Classic {
         self.fill().powi(self.k as i32)
     }
 
+    /// Of a full filter the least that it may hold: half a bit is taken to be left.
     fn estimate(&self) -> f64 {
-        let empty = (1.0 - self.fill()).max(0.5 / self.bits as f64);
-        -(self.bits as f64) / f64::from(self.k) * empty.ln()
+        estimate(self.k, self.bits, words::ones(self.kernel, &self.words))
     }
 
     fn bytes(&self) -> u64 {
@@ -124,42 +176,60 @@ impl Presence for Classic {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::HashRule;
-
-    #[test]
-    fn parts_that_do_not_fit_are_no_filter() {
-        let of = |k, bits, words: &[u64]| Classic::from_parts(k, bits, words.to_vec(), 1, 1);
-        for (k, bits, words) in [
-            (0, 64, &[0][..]),
-            (65, 64, &[0]),
-            (7, 0, &[]),
-            (7, 65, &[0]),
-            (7, 64, &[0, 0]),
-            (7, 65, &[0, 2]),
-            (7, 63, &[1 << 63]),
-            (7, u64::MAX, &[0]),
-        ] {
-            assert!(of(k, bits, words).is_none(), "{k} {bits} {words:?}");
-        }
-        assert!(of(7, 65, &[u64::MAX, 1]).is_some() && of(1, 64, &[u64::MAX]).is_some());
+/// Distinct items that leave `ones` of `bits` bits set in the mean, at `k` each.
+pub(crate) fn estimate(k: u32, bits: u64, ones: u64) -> f64 {
+    if ones == 0 {
+        return 0.0;
     }
-
-    #[test]
-    fn what_was_inserted_is_found_and_the_rate_is_about_what_was_asked_for() {
-        let mut filter = Classic::build(&Spec { items: 10_000, fpr: 0.01 }).unwrap();
-        let item = |i: u64| HashRule::Native { seed: 1 }.hash(&i.to_le_bytes());
-        let items: Vec<Hash128> = (0..10_000).map(item).collect();
-        assert_eq!(filter.insert_many(&items), 0);
-        assert!(items.iter().all(|item| filter.contains(*item)));
-        let others: Vec<Hash128> = (1 << 32..(1 << 32) + 100_000).map(item).collect();
-        let mut found = vec![0; others.len().div_ceil(64)];
-        filter.contains_many(&others, &mut found);
-        let wrong: u32 = found.iter().map(|word| word.count_ones()).sum();
-        assert!((850..1_150).contains(&wrong), "{wrong} of 100,000");
-        assert!((filter.fpr() - 0.01).abs() < 5e-4);
-        assert!((filter.estimate() - 10_000.0).abs() < 300.0);
-    }
+    let m = bits as f64;
+    let left = (bits.saturating_sub(ones) as f64).max(0.5) / m;
+    // A probe leaves a bit alone with a chance of 1 - 1/m; of a single bit it is 0, and half a
+    // bit is one item.
+    let alone = (-1.0 / m).max(-0.5).ln_1p();
+    left.ln() / alone / f64::from(k)
 }
+
+/// Why words are no filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WordsError {
+    /// Probes out of range.
+    #[error("{0} probes for each item; 1 to {max} are possible", max = classic::K_MAX)]
+    Probes(u32),
+    /// Bits out of range.
+    #[error("{0} bits; 1 to {max} are possible", max = classic::BITS_MAX)]
+    Bits(u64),
+    /// Too few words or too many.
+    #[error("{words} words for {bits} bits, which take {}", bits.div_ceil(64))]
+    Length {
+        /// Bits.
+        bits: u64,
+        /// Words that there are.
+        words: usize,
+    },
+    /// A bit is set that no item can set: these are no bits of such a filter.
+    #[error("bit {bit} is set, past the last of {bits} bits; it must be 0")]
+    PastLast {
+        /// Bits.
+        bits: u64,
+        /// The first that is set past the last.
+        bit: u64,
+    },
+}
+
+/// Filters of different shapes cannot be merged; each of them is (bits, probes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a filter of {} bits and {} probes takes in none of {} bits and {} probes: build both for \
+     the same items and rate",
+    ours.0, ours.1, theirs.0, theirs.1
+)]
+pub struct MergeError {
+    /// Of the one that was to take in the other.
+    pub ours: (u64, u32),
+    /// Of the other.
+    pub theirs: (u64, u32),
+}
+
+#[cfg(test)]
+mod tests;

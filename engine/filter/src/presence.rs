@@ -48,6 +48,12 @@ pub trait Presence {
     /// those that looked as if they were there.
     fn inserted(&self) -> u64;
 
+    /// Whether it holds more than it was sized for, so that its rate is no longer what was asked
+    /// for. One that does not know what it was sized for (capacity 0) does not know this either.
+    fn is_over_capacity(&self) -> bool {
+        self.capacity() > 0 && self.inserted() > self.capacity()
+    }
+
     /// The share of set bits, nonzero counters or taken slots, 0 to 1.
     fn fill(&self) -> f64;
 
