@@ -4,7 +4,7 @@ use std::fmt;
 
 use bloomrf_kernels::hash::Hash128;
 
-use crate::{Blocked, Build, Classic, Inserted, Presence, SizeRefusal, Spec, SplitBlock};
+use crate::{Blocked, Build, Classic, Imported, Inserted, Presence, SizeRefusal, Spec, SplitBlock};
 
 /// A kind of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,10 +16,12 @@ pub enum Kind {
     SplitBlock,
     /// [`Blocked`].
     Blocked,
+    /// [`Imported`].
+    Imported,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds that can be built.
     pub const ALL: [Self; 3] = [Self::Classic, Self::SplitBlock, Self::Blocked];
 
     /// Its name, as commands take it.
@@ -29,10 +31,11 @@ impl Kind {
             Self::Classic => "classic",
             Self::SplitBlock => "split-block",
             Self::Blocked => "blocked",
+            Self::Imported => "imported",
         }
     }
 
-    /// The kind of this name.
+    /// The kind of this name, if it can be built.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -55,6 +58,8 @@ pub enum AnyFilter {
     SplitBlock(SplitBlock),
     /// k bits in a cache line.
     Blocked(Blocked),
+    /// Bits of another system.
+    Imported(Imported),
 }
 
 /// What `$of` is for the filter `$filter` inside `$any`.
@@ -64,21 +69,23 @@ macro_rules! each {
             AnyFilter::Classic($filter) => $of,
             AnyFilter::SplitBlock($filter) => $of,
             AnyFilter::Blocked($filter) => $of,
+            AnyFilter::Imported($filter) => $of,
         }
     };
 }
 
 impl AnyFilter {
-    /// An empty filter of a kind.
+    /// An empty filter of a kind; `None` for a kind that is only imported.
     ///
     /// # Errors
     /// Where no filter of this kind can be so.
-    pub fn build(kind: Kind, spec: &Spec) -> Result<Self, SizeRefusal> {
-        Ok(match kind {
+    pub fn build(kind: Kind, spec: &Spec) -> Result<Option<Self>, SizeRefusal> {
+        Ok(Some(match kind {
             Kind::Classic => Classic::build(spec)?.into(),
             Kind::SplitBlock => SplitBlock::build(spec)?.into(),
             Kind::Blocked => Blocked::build(spec)?.into(),
-        })
+            Kind::Imported => return Ok(None),
+        }))
     }
 
     /// Its kind.
@@ -88,6 +95,7 @@ impl AnyFilter {
             Self::Classic(_) => Kind::Classic,
             Self::SplitBlock(_) => Kind::SplitBlock,
             Self::Blocked(_) => Kind::Blocked,
+            Self::Imported(_) => Kind::Imported,
         }
     }
 }
@@ -149,5 +157,11 @@ impl From<SplitBlock> for AnyFilter {
 impl From<Blocked> for AnyFilter {
     fn from(filter: Blocked) -> Self {
         Self::Blocked(filter)
+    }
+}
+
+impl From<Imported> for AnyFilter {
+    fn from(filter: Imported) -> Self {
+        Self::Imported(filter)
     }
 }

@@ -2,6 +2,8 @@
 
 use bloomrf_kernels::hash::Hash128;
 
+use crate::foreign::Rule;
+
 /// How encoded items are hashed. Part of every stored filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -13,6 +15,8 @@ pub enum HashRule {
     },
     /// xxHash64 with seed 0 in `lo`, `hi` 0: what Parquet's split-block filters use.
     Parquet,
+    /// The hash of another system, whose rule also finds the bits ([`crate::Imported`]).
+    Foreign(Rule),
 }
 
 impl HashRule {
@@ -25,6 +29,7 @@ impl HashRule {
                 Hash128 { lo: wide as u64, hi: (wide >> 64) as u64 }
             }
             HashRule::Parquet => Hash128 { lo: bloomrf_kernels::hash::parquet(item), hi: 0 },
+            HashRule::Foreign(rule) => rule.hash(item),
         }
     }
 }

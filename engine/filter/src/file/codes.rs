@@ -2,23 +2,39 @@
 
 use std::fmt;
 
+use crate::foreign::Rule;
 use crate::{Encoding, HashRule};
 
-/// Number and seed of a rule.
-pub(super) fn of_rule(rule: HashRule) -> (u16, u64) {
-    match rule {
-        HashRule::Native { seed } => (HASH_XXH3_128, seed),
-        HashRule::Parquet => (HASH_XXH64, 0),
-    }
+/// How a file says a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RuleCode {
+    pub(super) hash: u16,
+    pub(super) seed: u64,
+    /// How another system finds its bits by the hash; 0 where the kind says that.
+    pub(super) index: u8,
 }
 
-/// The rule of this number and seed.
-pub(super) fn rule(code: u16, seed: u64) -> Option<HashRule> {
-    match (code, seed) {
-        (HASH_XXH3_128, seed) => Some(HashRule::Native { seed }),
-        (HASH_XXH64, 0) => Some(HashRule::Parquet),
-        _ => None,
-    }
+/// How a rule is said.
+pub(super) fn of_rule(rule: HashRule) -> RuleCode {
+    let (hash, seed, index) = match rule {
+        HashRule::Native { seed } => (HASH_XXH3_128, seed, 0),
+        HashRule::Parquet => (HASH_XXH64, 0, 0),
+        HashRule::Foreign(Rule::GuavaMitz64) => (HASH_MURMUR3_128, 0, 1),
+        HashRule::Foreign(Rule::GuavaMitz32) => (HASH_MURMUR3_128, 0, 2),
+        HashRule::Foreign(Rule::RedisBloom) => (HASH_MURMUR64A, REDISBLOOM_SEED, 3),
+        HashRule::Foreign(Rule::Redisson) => (HASH_HIGHWAY128, 0, 4),
+    };
+    RuleCode { hash, seed, index }
+}
+
+/// The rule that is said so.
+pub(super) fn rule(code: RuleCode) -> Option<HashRule> {
+    const FOREIGN: [Rule; 4] =
+        [Rule::GuavaMitz64, Rule::GuavaMitz32, Rule::RedisBloom, Rule::Redisson];
+    let foreign = FOREIGN.map(HashRule::Foreign);
+    let native = HashRule::Native { seed: code.seed };
+    let rules = [native, HashRule::Parquet].into_iter().chain(foreign);
+    rules.into_iter().find(|rule| of_rule(*rule) == code)
 }
 
 /// A rule in words.
@@ -29,6 +45,10 @@ impl fmt::Display for Words {
         match self.0 {
             HashRule::Native { seed } => write!(f, "native hash (xxh3-128), seed {seed}"),
             HashRule::Parquet => f.write_str("xxh64, seed 0 (Parquet)"),
+            HashRule::Foreign(Rule::GuavaMitz64) => f.write_str("murmur3_x64_128 (Guava, MITZ_64)"),
+            HashRule::Foreign(Rule::GuavaMitz32) => f.write_str("murmur3_x64_128 (Guava, MITZ_32)"),
+            HashRule::Foreign(Rule::RedisBloom) => f.write_str("murmur64A (RedisBloom)"),
+            HashRule::Foreign(Rule::Redisson) => f.write_str("highway128 (Redisson)"),
         }
     }
 }
@@ -66,5 +86,12 @@ pub(super) fn encoding_name(encoding: Encoding) -> &'static str {
 
 /// xxHash64.
 const HASH_XXH64: u16 = 1;
+/// MurmurHash3 for x64 with 128 bits, seed 0.
+const HASH_MURMUR3_128: u16 = 2;
+/// MurmurHash64A, twice: with the seed, and with the hash as the seed.
+const HASH_MURMUR64A: u16 = 3;
+const REDISBLOOM_SEED: u64 = 0xc6a4_a793_5bd1_e995;
+/// HighwayHash with 128 bits, by Redisson's key.
+const HASH_HIGHWAY128: u16 = 4;
 /// xxh3-128.
 const HASH_XXH3_128: u16 = 8;

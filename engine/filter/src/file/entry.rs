@@ -3,7 +3,8 @@
 use bloomrf_engine::format::container::{ENTRY_BYTES, NO_COLUMN, Place};
 use bloomrf_engine::wire::cursor::{Reader, Short, Writer};
 
-use super::{EntryFault, codes};
+use super::EntryFault;
+use super::codes::{self, RuleCode};
 use crate::{Encoding, HashRule};
 
 /// An entry. A field that a kind does not use is zero.
@@ -34,14 +35,16 @@ impl Entry {
     /// Appends the entry.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let mut w = Writer::new(out);
-        let (hash, seed) = codes::of_rule(self.rule);
+        let RuleCode { hash, seed, index } = codes::of_rule(self.rule);
         w.u16(self.kind);
         w.u16(NO_COLUMN);
         w.u16(hash);
         w.u8(codes::of_encoding(self.encoding));
         w.u8(self.k);
         w.u64(seed);
-        w.zeros(24);
+        w.zeros(5);
+        w.u8(index);
+        w.zeros(18);
         w.u64(self.count);
         w.zeros(8);
         w.u64(self.place.offset);
@@ -61,13 +64,15 @@ impl Entry {
     fn parse(r: &mut Reader<'_>) -> Result<Result<Self, EntryFault>, Short> {
         let (kind, _, hash) = (r.u16()?, r.u16()?, r.u16()?);
         let (encoding, k, seed) = (r.u8()?, r.u8()?, r.u64()?);
-        r.take(24)?;
+        r.take(5)?;
+        let index = r.u8()?;
+        r.take(18)?;
         let count = r.u64()?;
         r.take(8)?;
         let place = Place { offset: r.u64()?, bytes: r.u64()? };
         let (capacity, target, inserted, ones) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
-        let Some(rule) = codes::rule(hash, seed) else {
-            return Ok(Err(EntryFault::Hash { found: hash, seed }));
+        let Some(rule) = codes::rule(RuleCode { hash, seed, index }) else {
+            return Ok(Err(EntryFault::Hash { found: hash, seed, index }));
         };
         let Some(encoding) = codes::encoding(encoding) else {
             return Ok(Err(EntryFault::Encoding { found: encoding }));

@@ -5,7 +5,7 @@ use bloomrf_kernels::{Kernel, words};
 
 use super::entry::Counts;
 use super::shape::Shape;
-use crate::{AnyFilter, Blocked, Classic, SplitBlock};
+use crate::{AnyFilter, Blocked, Classic, Imported, SplitBlock};
 
 /// The words of a filter.
 pub(super) fn words(filter: &AnyFilter) -> &[u64] {
@@ -13,6 +13,7 @@ pub(super) fn words(filter: &AnyFilter) -> &[u64] {
         AnyFilter::Classic(filter) => filter.words(),
         AnyFilter::SplitBlock(filter) => filter.words(),
         AnyFilter::Blocked(filter) => filter.words(),
+        AnyFilter::Imported(filter) => filter.words(),
     }
 }
 
@@ -52,6 +53,10 @@ pub(super) fn read(
         }
         Shape::Blocked { k, .. } => {
             Blocked::from_parts(k.into(), words, capacity, inserted).map(AnyFilter::from)
+        }
+        Shape::Imported { rule, k, bits } => {
+            Imported::from_parts(rule, k.into(), bits, words, capacity, inserted)
+                .map(AnyFilter::from)
         }
     };
     filter.ok_or(SectionRefusal::Bits)

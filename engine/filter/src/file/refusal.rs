@@ -91,12 +91,14 @@ pub enum EntryFault {
         found: u16,
     },
     /// No hash that this reader knows.
-    #[error("hash {found} with seed {seed} is unknown")]
+    #[error("hash {found} with seed {seed} and index rule {index} is unknown")]
     Hash {
         /// Its number.
         found: u16,
         /// Its seed.
         seed: u64,
+        /// Its index rule.
+        index: u8,
     },
     /// No encoding that this reader knows.
     #[error("item encoding {found} is unknown")]
@@ -124,6 +126,12 @@ pub enum EncodeError {
         bytes: usize,
         /// Limit.
         most: usize,
+    },
+    /// Bits of another system with a hash that is not theirs, or the other way round.
+    #[error("items hashed by {}, which is not the rule of such a filter", Words(*.rule))]
+    Rule {
+        /// The rule.
+        rule: HashRule,
     },
     /// A rate that is none.
     #[error("a target rate is more than 0 and less than 1, not {0}")]

@@ -4,7 +4,8 @@ use bloomrf_kernels::{blocked, classic, split_block};
 
 use super::EntryFault;
 use super::entry::Entry;
-use crate::{AnyFilter, Kind};
+use crate::foreign::Rule;
+use crate::{AnyFilter, HashRule, Kind, imported};
 
 /// Kind and sizes of a stored filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,7 @@ pub(super) enum Shape {
     Classic { k: u8, bits: u64 },
     SplitBlock { words: u64 },
     Blocked { k: u8, words: u64 },
+    Imported { rule: Rule, k: u8, bits: u64 },
 }
 
 impl Shape {
@@ -26,6 +28,10 @@ impl Shape {
             AnyFilter::Blocked(filter) => {
                 Shape::Blocked { k: filter.k() as u8, words: filter.words().len() as u64 }
             }
+            AnyFilter::Imported(filter) => {
+                let (rule, k) = (filter.rule(), filter.k() as u8);
+                Shape::Imported { rule, k, bits: filter.bits() }
+            }
         }
     }
 
@@ -34,13 +40,14 @@ impl Shape {
             Shape::Classic { .. } => Kind::Classic,
             Shape::SplitBlock { .. } => Kind::SplitBlock,
             Shape::Blocked { .. } => Kind::Blocked,
+            Shape::Imported { .. } => Kind::Imported,
         }
     }
 
     /// Bytes of the payload.
     pub(super) fn bytes(self) -> u64 {
         8 * match self {
-            Shape::Classic { bits, .. } => bits.div_ceil(64),
+            Shape::Classic { bits, .. } | Shape::Imported { bits, .. } => bits.div_ceil(64),
             Shape::SplitBlock { words } | Shape::Blocked { words, .. } => words,
         }
     }
@@ -48,7 +55,9 @@ impl Shape {
     /// Probes of an item.
     pub(super) fn k(self) -> u32 {
         match self {
-            Shape::Classic { k, .. } | Shape::Blocked { k, .. } => k.into(),
+            Shape::Classic { k, .. } | Shape::Blocked { k, .. } | Shape::Imported { k, .. } => {
+                k.into()
+            }
             Shape::SplitBlock { .. } => 8,
         }
     }
@@ -56,8 +65,17 @@ impl Shape {
     /// Bits of the filter.
     pub(super) fn bits(self) -> u64 {
         match self {
-            Shape::Classic { bits, .. } => bits,
+            Shape::Classic { bits, .. } | Shape::Imported { bits, .. } => bits,
             Shape::SplitBlock { words } | Shape::Blocked { words, .. } => 64 * words,
+        }
+    }
+
+    /// Whether items of such a filter are hashed so.
+    pub(super) fn is_of(self, hashed: HashRule) -> bool {
+        match (self, hashed) {
+            (Shape::Imported { rule, .. }, HashRule::Foreign(hashed)) => rule == hashed,
+            (Shape::Imported { .. }, _) | (_, HashRule::Foreign(_)) => false,
+            _ => true,
         }
     }
 
@@ -70,6 +88,9 @@ impl Shape {
             Shape::SplitBlock { words } => (entry.kind, entry.count) = (KIND_SPLIT_BLOCK, words),
             Shape::Blocked { k, words } => {
                 (entry.kind, entry.k, entry.count) = (KIND_BLOCKED, k, words);
+            }
+            Shape::Imported { k, bits, .. } => {
+                (entry.kind, entry.k, entry.count) = (KIND_IMPORTED, k, bits);
             }
         }
     }
@@ -93,9 +114,16 @@ impl Shape {
                 (blocked::K_MIN..=blocked::K_MAX).contains(&k.into())
                     && are_blocks(count, blocked::BLOCK_WORDS, blocked::BLOCKS_MAX),
             ),
+            KIND_IMPORTED => match entry.rule {
+                HashRule::Foreign(rule) => (
+                    Shape::Imported { rule, k, bits: count },
+                    k > 0 && (1..=imported::BITS_MAX).contains(&count),
+                ),
+                _ => return Err(EntryFault::Parameters),
+            },
             found => return Err(EntryFault::Kind { found }),
         };
-        if is_possible { Ok(shape) } else { Err(EntryFault::Parameters) }
+        if is_possible && shape.is_of(entry.rule) { Ok(shape) } else { Err(EntryFault::Parameters) }
     }
 }
 
@@ -107,3 +135,4 @@ fn are_blocks(words: u64, of: usize, most: u64) -> bool {
 const KIND_CLASSIC: u16 = 1;
 const KIND_SPLIT_BLOCK: u16 = 2;
 const KIND_BLOCKED: u16 = 3;
+const KIND_IMPORTED: u16 = 12;

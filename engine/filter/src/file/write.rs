@@ -30,6 +30,9 @@ pub fn encode_paged(stored: &StoredFilter, page_size: PageSize) -> Result<Vec<u8
     }
     let metadata = metadata::encode(stored.source.as_ref(), &stored.labels)?;
     let shape = Shape::of(filter);
+    if !shape.is_of(*rule) {
+        return Err(EncodeError::Rule { rule: *rule });
+    }
     let outline = Outline {
         features: Features::default(),
         sections: 1,
@@ -64,7 +67,7 @@ pub(super) fn about(stamp: Stamp, rule: HashRule) -> [u8; ABOUT_BYTES] {
     let mut about = [0; ABOUT_BYTES];
     (about[37], about[38]) = (STATE_NONE, CONTENTS_FILTER);
     about[48..56].copy_from_slice(&stamp.built_at_us.to_le_bytes());
-    about[56..64].copy_from_slice(&codes::of_rule(rule).1.to_le_bytes());
+    about[56..64].copy_from_slice(&codes::of_rule(rule).seed.to_le_bytes());
     about
 }
 

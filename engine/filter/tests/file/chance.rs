@@ -2,14 +2,13 @@
 
 use bloomrf_engine::format::PageSize;
 use bloomrf_engine::format::container::ContainerRefusal;
-use bloomrf_filter::Kind;
 use bloomrf_filter::file::{Asked, FileRefusal, Info, decode, encode, encode_paged};
 
-use crate::world::stored;
+use crate::world::{KINDS, stored};
 
 #[test]
 fn every_flipped_bit_of_a_file_is_refused() {
-    for kind in Kind::ALL {
+    for kind in KINDS {
         for size in PageSize::ALL {
             let mut bytes = encode_paged(&stored(kind, 100), size).unwrap();
             for bit in 0..bytes.len() * 8 {
@@ -24,7 +23,7 @@ fn every_flipped_bit_of_a_file_is_refused() {
 
 #[test]
 fn every_truncation_and_extension_is_refused() {
-    for kind in Kind::ALL {
+    for kind in KINDS {
         let bytes = encode(&stored(kind, 100)).unwrap();
         for length in 0..bytes.len() {
             let refusal = decode(&bytes[..length], &Asked::default()).map(|_| ()).unwrap_err();
@@ -46,7 +45,7 @@ fn every_truncation_and_extension_is_refused() {
 #[test]
 fn swapped_zeroed_and_foreign_blocks_are_refused() {
     const BLOCK: usize = 4_096;
-    for kind in Kind::ALL {
+    for kind in KINDS {
         let bytes = encode(&stored(kind, 20_000)).unwrap();
         let mut other = stored(kind, 20_000);
         other.stamp.uuid += 1;

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use bloomrf_filter::file::{Asked, SourcePosition, Stamp, StoredFilter, decode, encode};
-use bloomrf_filter::{Classic, Encoding, HashRule, Kind, Presence};
+use bloomrf_filter::{Classic, Encoding, HashRule, Presence};
 
-use crate::world::{item, stored};
+use crate::world::{KINDS, item, stored};
 
 fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -67,7 +67,7 @@ fn the_filter_file_of_the_document_is_what_we_write() {
 
 #[test]
 fn files_that_were_written_long_ago_read_as_they_did() {
-    for kind in Kind::ALL {
+    for kind in KINDS {
         let path = at(&format!("tests/golden/{kind}.blmf"));
         let bytes = encode(&stored(kind, 100)).unwrap();
         if std::env::var_os("GOLDEN_WRITE").is_some() {

@@ -44,7 +44,7 @@ fn the_independent_reader_gives_the_same_answers_for_a_thousand_items() {
     let folder = tempfile::tempdir().unwrap();
     for kind in Kind::ALL {
         // A high rate, so that many of the answers for what is not there are *maybe*.
-        let mut filter = AnyFilter::build(kind, &Spec { items: 500, fpr: 0.2 }).unwrap();
+        let mut filter = AnyFilter::build(kind, &Spec { items: 500, fpr: 0.2 }).unwrap().unwrap();
         (0..500).for_each(|i| _ = filter.insert(rule(kind).hash(&item(i))));
         let stored = StoredFilter::new(filter, rule(kind), Encoding::Raw);
         let path = saved(&folder, &encode(&stored).unwrap());

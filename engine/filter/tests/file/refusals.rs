@@ -10,7 +10,7 @@ use bloomrf_filter::file::{
 use bloomrf_filter::{Encoding, HashRule, Kind};
 
 use crate::reseal::reseal;
-use crate::world::{filter, rule, stored};
+use crate::world::{KINDS, filter, rule, stored};
 
 /// A file with the table at 256 + 8: no metadata.
 fn plain(kind: Kind) -> Vec<u8> {
@@ -61,7 +61,7 @@ fn a_batch_and_a_filter_are_told_apart_by_both_readers() {
     let fingerprint = schema.fingerprint();
     let origin = Origin { cluster: ClusterId(0), fingerprint, schema_version: 1 };
     let name = FileName { batch: 0, generation: 0 };
-    for kind in Kind::ALL {
+    for kind in KINDS {
         let read = bloomrf_engine::format::decode(&plain(kind), &name, &origin, &schema);
         assert_eq!(read.map(|_| ()), Err(BatchRefusal::SingleFilter));
     }
@@ -91,8 +91,8 @@ fn every_field_of_header_and_entry_has_its_refusal() {
         (128, &[1], header),
         (TABLE, &[200], entry(EntryFault::Kind { found: 200 })),
         (TABLE + 2, &[0, 0], entry(EntryFault::Place)),
-        (TABLE + 4, &[9], entry(EntryFault::Hash { found: 9, seed: 7 })),
-        (TABLE + 4, &[1], entry(EntryFault::Hash { found: 1, seed: 7 })),
+        (TABLE + 4, &[9], entry(EntryFault::Hash { found: 9, seed: 7, index: 0 })),
+        (TABLE + 4, &[1], entry(EntryFault::Hash { found: 1, seed: 7, index: 0 })),
         (TABLE + 6, &[9], entry(EntryFault::Encoding { found: 9 })),
         (TABLE + 7, &[0], entry(EntryFault::Parameters)),
         (TABLE + 7, &[65], entry(EntryFault::Parameters)),
@@ -119,7 +119,7 @@ fn every_field_of_header_and_entry_has_its_refusal() {
 #[test]
 fn a_payload_that_contradicts_its_entry_is_refused() {
     // A bit more than the entry counts; and a bit past the last of a classic filter.
-    for kind in Kind::ALL {
+    for kind in KINDS {
         let bytes = plain(kind);
         let zero = (4_096..4_104).find(|at| bytes[*at] != 0xff).unwrap();
         let refusal = refused(kind, zero, &[0xff]);

@@ -2,14 +2,18 @@
 
 use bloomrf_engine::format::PageSize;
 use bloomrf_filter::file::encode_paged;
-use bloomrf_filter::file::{Asked, Info, SourcePosition, StoredFilter, decode, encode};
-use bloomrf_filter::{Encoding, Kind, Presence};
+use bloomrf_filter::file::{
+    Asked, EncodeError, Info, SourcePosition, StoredFilter, decode, encode,
+};
+use bloomrf_filter::foreign::guava::{Guava, KRule, Params, Strategy};
+use bloomrf_filter::foreign::{Foreign, Limits, Rule};
+use bloomrf_filter::{Encoding, HashRule, Imported, Kind, Presence, Spec};
 
-use crate::world::{filter, item, rule, stored};
+use crate::world::{KINDS, filter, item, rule, stored};
 
 #[test]
 fn a_filter_reads_back_and_answers_as_before() {
-    for kind in Kind::ALL {
+    for kind in KINDS {
         for items in [0, 1, 63, 2_000] {
             let stored = stored(kind, items);
             let bytes = encode(&stored).unwrap();
@@ -32,7 +36,7 @@ fn a_filter_reads_back_and_answers_as_before() {
 
 #[test]
 fn a_filter_of_many_pages_reads_back_with_pages_of_either_size() {
-    for kind in Kind::ALL {
+    for kind in KINDS {
         for size in PageSize::ALL {
             let stored = stored(kind, 100_000);
             let bytes = encode_paged(&stored, size).unwrap();
@@ -44,7 +48,7 @@ fn a_filter_of_many_pages_reads_back_with_pages_of_either_size() {
 
 #[test]
 fn header_and_tables_tell_the_filter_without_its_pages() {
-    for kind in Kind::ALL {
+    for kind in KINDS {
         let stored = stored(kind, 5_000);
         let bytes = encode(&stored).unwrap();
         let info = Info::read(&bytes[..4_096], bytes.len() as u64).unwrap();
@@ -94,4 +98,33 @@ fn every_source_encoding_and_gap_in_what_is_known_reads_back() {
             assert_eq!(encode(&read).unwrap(), bytes);
         }
     }
+}
+
+#[test]
+fn bits_of_other_systems_answer_as_they_did_there() {
+    for rule in [Rule::GuavaMitz64, Rule::GuavaMitz32, Rule::RedisBloom, Rule::Redisson] {
+        let mut filter = Imported::from_parts(rule, 5, 1_000, vec![0; 16], 0, 0).unwrap();
+        (0..100).for_each(|i| _ = filter.insert(rule.hash(&item(i))));
+        let stored = StoredFilter::new(filter.clone(), HashRule::Foreign(rule), Encoding::Utf8);
+        let bytes = encode(&stored).unwrap();
+        let read = decode(&bytes, &Asked::default()).unwrap();
+        assert_eq!(read.rule, HashRule::Foreign(rule));
+        assert_eq!(encode(&read).unwrap(), bytes);
+        assert!((0..100).all(|i| read.contains(&item(i))), "{rule:?}");
+        let found = (0..1_000).filter(|i| read.contains(&item(1_000 + i))).count();
+        assert!((1..=40).contains(&found), "{rule:?}: {found} of 1,000");
+        let wrong = StoredFilter::new(filter, HashRule::Native { seed: 0 }, Encoding::Utf8);
+        assert!(matches!(encode(&wrong), Err(EncodeError::Rule { .. })));
+    }
+    let params = Params {
+        spec: Spec { items: 300, fpr: 0.01 },
+        strategy: Strategy::Mitz64,
+        k_rule: KRule::FromBits,
+    };
+    let mut guava = Guava::build(&params, Limits::default()).unwrap();
+    (0..300).for_each(|i| _ = guava.insert(&item(i)));
+    let rule = HashRule::Foreign(Rule::GuavaMitz64);
+    let stored = StoredFilter::new(Imported::from(&guava), rule, Encoding::Utf8);
+    let read = decode(&encode(&stored).unwrap(), &Asked::default()).unwrap();
+    assert!((0..3_000).all(|i| read.contains(&item(i)) == guava.contains(&item(i))));
 }

@@ -1,12 +1,18 @@
 //! Filters to be stored.
 
 use bloomrf_filter::file::{SourcePosition, Stamp, StoredFilter};
-use bloomrf_filter::{AnyFilter, Encoding, HashRule, Kind, Presence, Spec};
+use bloomrf_filter::foreign::Rule;
+use bloomrf_filter::{AnyFilter, Encoding, HashRule, Imported, Kind, Presence, Spec};
+
+/// All kinds that a file may hold.
+pub(crate) const KINDS: [Kind; 4] =
+    [Kind::Classic, Kind::SplitBlock, Kind::Blocked, Kind::Imported];
 
 /// Rule of a kind's test files: another for each.
 pub(crate) fn rule(kind: Kind) -> HashRule {
     match kind {
         Kind::SplitBlock => HashRule::Parquet,
+        Kind::Imported => HashRule::Foreign(Rule::GuavaMitz64),
         _ => HashRule::Native { seed: 7 },
     }
 }
@@ -19,7 +25,14 @@ pub(crate) fn item(i: u64) -> Vec<u8> {
 /// A filter of a kind that holds the items below `items`.
 pub(crate) fn filter(kind: Kind, items: u64) -> AnyFilter {
     let spec = Spec { items: items.max(1), fpr: 0.01 };
-    let mut filter = AnyFilter::build(kind, &spec).unwrap();
+    let mut filter = match AnyFilter::build(kind, &spec).unwrap() {
+        Some(filter) => filter,
+        None => {
+            let words = spec.items.div_ceil(6);
+            let (bits, words) = (64 * words - 3, vec![0; words as usize]);
+            Imported::from_parts(Rule::GuavaMitz64, 7, bits, words, items.max(1), 0).unwrap().into()
+        }
+    };
     let hashes: Vec<_> = (0..items).map(|i| rule(kind).hash(&item(i))).collect();
     assert_eq!(filter.insert_many(&hashes), 0);
     filter
