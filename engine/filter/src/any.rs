@@ -1,8 +1,13 @@
 //! A filter of any kind: what a file holds, and what a command works on.
 
+mod scaling;
+
 use std::fmt;
 
 use bloomrf_kernels::hash::Hash128;
+
+pub use scaling::AnyScaling;
+pub(crate) use scaling::each_scaling;
 
 use crate::{Blocked, Build, Classic, Imported, Inserted, Presence, SizeRefusal, Spec, SplitBlock};
 
@@ -60,6 +65,8 @@ pub enum AnyFilter {
     Blocked(Blocked),
     /// Bits of another system.
     Imported(Imported),
+    /// A chain that grows.
+    Scaling(AnyScaling),
 }
 
 /// What `$of` is for the filter `$filter` inside `$any`.
@@ -70,6 +77,7 @@ macro_rules! each {
             AnyFilter::SplitBlock($filter) => $of,
             AnyFilter::Blocked($filter) => $of,
             AnyFilter::Imported($filter) => $of,
+            AnyFilter::Scaling($filter) => $of,
         }
     };
 }
@@ -88,7 +96,7 @@ impl AnyFilter {
         }))
     }
 
-    /// Its kind.
+    /// Its kind; of a chain, that of its links.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -96,6 +104,7 @@ impl AnyFilter {
             Self::SplitBlock(_) => Kind::SplitBlock,
             Self::Blocked(_) => Kind::Blocked,
             Self::Imported(_) => Kind::Imported,
+            Self::Scaling(chain) => chain.kind(),
         }
     }
 }
@@ -142,26 +151,32 @@ impl Presence for AnyFilter {
     }
 }
 
-impl From<Classic> for AnyFilter {
-    fn from(filter: Classic) -> Self {
-        Self::Classic(filter)
+impl From<AnyScaling> for AnyFilter {
+    fn from(chain: AnyScaling) -> Self {
+        Self::Scaling(chain)
     }
 }
 
-impl From<SplitBlock> for AnyFilter {
-    fn from(filter: SplitBlock) -> Self {
-        Self::SplitBlock(filter)
-    }
+/// To a filter of any kind, and back where it is of that kind; the error is the kind that it is.
+macro_rules! convert {
+    ($($kind:ident),*) => {$(
+        impl From<$kind> for AnyFilter {
+            fn from(filter: $kind) -> Self {
+                Self::$kind(filter)
+            }
+        }
+
+        impl TryFrom<AnyFilter> for $kind {
+            type Error = Kind;
+
+            fn try_from(filter: AnyFilter) -> Result<Self, Kind> {
+                match filter {
+                    AnyFilter::$kind(filter) => Ok(filter),
+                    other => Err(other.kind()),
+                }
+            }
+        }
+    )*};
 }
 
-impl From<Blocked> for AnyFilter {
-    fn from(filter: Blocked) -> Self {
-        Self::Blocked(filter)
-    }
-}
-
-impl From<Imported> for AnyFilter {
-    fn from(filter: Imported) -> Self {
-        Self::Imported(filter)
-    }
-}
+convert!(Classic, SplitBlock, Blocked, Imported);

@@ -23,7 +23,7 @@ mod presence;
 pub mod scaling;
 pub mod split_block;
 
-pub use any::{AnyFilter, Kind};
+pub use any::{AnyFilter, AnyScaling, Kind};
 pub use blocked::Blocked;
 pub use classic::Classic;
 pub use encoding::Encoding;

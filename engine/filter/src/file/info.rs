@@ -7,6 +7,7 @@ use bloomrf_engine::format::container::{
     Place,
 };
 
+use super::chain::Chain;
 use super::entry::Entry;
 use super::metadata::{self, Metadata};
 use super::shape::Shape;
@@ -28,6 +29,8 @@ pub struct Info {
     pub source: Option<SourcePosition>,
     /// Free labels.
     pub labels: BTreeMap<String, String>,
+    /// What makes one filter of several sections.
+    pub chain: Option<Chain>,
     /// Its filters.
     pub sections: Vec<SectionInfo>,
     /// Bytes of the file.
@@ -86,8 +89,9 @@ impl Tables {
     pub(super) fn read(head: &[u8], file_bytes: u64) -> Result<Self, FileRefusal> {
         let outline = Outline::read(head, FILTER_FILE_BYTES_MAX)?;
         let stamp = stamp(&outline)?;
-        if outline.sections != 1 {
-            return Err(FileRefusal::Sections { found: outline.sections, expected: 1 });
+        let sections = |most: u32| FileRefusal::Sections { found: outline.sections, most };
+        if !(1..=SECTIONS_MAX).contains(&outline.sections) {
+            return Err(sections(SECTIONS_MAX));
         }
         outline.check_length(file_bytes)?;
         let identity = head.first_chunk().map(Identity::of).ok_or(ContainerRefusal::Magic)?;
@@ -95,20 +99,22 @@ impl Tables {
             let bytes = place.of(head).ok_or(ContainerRefusal::Layout { part })?;
             identity.checked_table(part, bytes)
         };
-        let Metadata { source, labels } =
+        let Metadata { source, labels, chain } =
             metadata::read(table(outline.metadata(), Part::Metadata)?)?;
         let entries =
             read_entries(table(outline.section_table(), Part::Sections)?, outline.pages())?;
-        let Some((first, _)) = entries.first() else {
-            return Err(FileRefusal::Sections { found: 0, expected: 1 });
-        };
+        let Some((first, _)) = entries.first() else { return Err(sections(SECTIONS_MAX)) };
+        if chain.is_none() && entries.len() != 1 {
+            return Err(sections(1));
+        }
         let (rule, encoding) = (first.rule, first.encoding);
         if outline.about != about(stamp, rule) {
             return Err(ContainerRefusal::Reserved { part: Part::Header }.into());
         }
         let sections = entries.iter().map(|(entry, shape)| section(entry, *shape)).collect();
         let page_size = outline.page_size;
-        let info = Info { stamp, rule, encoding, source, labels, sections, file_bytes, page_size };
+        let info =
+            Info { stamp, rule, encoding, source, labels, chain, sections, file_bytes, page_size };
         Ok(Tables { outline, entries, info })
     }
 }
@@ -135,7 +141,13 @@ fn read_entries(table: &[u8], pages: Place) -> Result<Vec<(Entry, Shape)>, FileR
     let mut offset = pages.offset;
     for (section, bytes) in chunks.iter().enumerate() {
         let read = read_entry(bytes, &mut offset);
-        entries.push(read.map_err(|fault| FileRefusal::Entry { section, fault })?);
+        let (entry, shape) = read.map_err(|fault| FileRefusal::Entry { section, fault })?;
+        let is_same =
+            |(last, _): &(Entry, Shape)| (last.rule, last.encoding) == (entry.rule, entry.encoding);
+        if !entries.last().is_none_or(is_same) {
+            return Err(FileRefusal::Entry { section, fault: EntryFault::Another });
+        }
+        entries.push((entry, shape));
     }
     if offset != pages.end() {
         return Err(ContainerRefusal::Layout { part: Part::Pages }.into());

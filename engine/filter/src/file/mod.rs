@@ -1,4 +1,4 @@
-//! BLMF files that hold one filter, as `docs/FORMAT.md` states them.
+//! BLMF files that hold one filter (or one chain of filters), as `docs/FORMAT.md` states them.
 //!
 //! A file tells everything that an answer depends on: kind and sizes, how items become bytes and
 //! hashes, what was inserted and how far the source of the items was read. [`decode`] believes
@@ -13,6 +13,7 @@
 //! in [`save`] and [`load`].
 
 mod cbor;
+mod chain;
 mod codes;
 mod entry;
 mod info;
@@ -21,12 +22,14 @@ mod payload;
 mod read;
 mod refusal;
 mod save;
+mod section;
 mod shape;
 mod source;
 mod write;
 
 use std::collections::BTreeMap;
 
+pub use chain::Chain;
 pub use info::{Info, SectionInfo};
 pub use read::{Asked, decode};
 pub use refusal::{EncodeError, EntryFault, FileRefusal};
@@ -45,7 +48,8 @@ pub struct StoredFilter {
     pub rule: HashRule,
     /// What the bytes of items are.
     pub encoding: Encoding,
-    /// The rate at full capacity that it was made for; of some imports nobody knows.
+    /// The rate at full capacity that it was made for; of some imports nobody knows. A chain
+    /// says its own.
     pub target_fpr: Option<f64>,
     /// Which writing this is.
     pub stamp: Stamp,

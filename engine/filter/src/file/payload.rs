@@ -7,28 +7,6 @@ use super::entry::Counts;
 use super::shape::Shape;
 use crate::{AnyFilter, Blocked, Classic, Imported, SplitBlock};
 
-/// The words of a filter.
-pub(super) fn words(filter: &AnyFilter) -> &[u64] {
-    match filter {
-        AnyFilter::Classic(filter) => filter.words(),
-        AnyFilter::SplitBlock(filter) => filter.words(),
-        AnyFilter::Blocked(filter) => filter.words(),
-        AnyFilter::Imported(filter) => filter.words(),
-    }
-}
-
-/// Set bits of the payload.
-pub(super) fn ones(filter: &AnyFilter) -> u64 {
-    words::ones(Kernel::best(), words(filter))
-}
-
-/// Appends the payload.
-pub(super) fn write(filter: &AnyFilter, out: &mut Vec<u8>) {
-    for word in words(filter) {
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-}
-
 /// Reads the payload of a filter of this shape; `bytes` are as many as the shape says.
 pub(super) fn read(
     shape: Shape,

@@ -3,9 +3,10 @@
 
 use bloomrf_engine::format::container::Parts;
 
+use super::entry::Counts;
 use super::info::Tables;
-use super::{FILTER_FILE_BYTES_MAX, FileRefusal, Info, StoredFilter, payload};
-use crate::{Encoding, HashRule};
+use super::{Chain, FILTER_FILE_BYTES_MAX, FileRefusal, Info, StoredFilter, payload};
+use crate::{AnyFilter, Encoding, HashRule};
 
 /// How a reader is going to ask. What it leaves out, the file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,21 +57,36 @@ pub fn decode(bytes: &[u8], asked: &Asked) -> Result<StoredFilter, FileRefusal> 
     asked.check(&info)?;
     let parts = Parts::check(bytes, &outline)?;
     parts.check_gap()?;
-    let section = 0;
-    let Some((entry, shape)) = entries.first() else {
-        return Err(FileRefusal::Sections { found: 0, expected: 1 });
-    };
-    let filter = parts
-        .payload(entry.place)
-        .and_then(|bytes| payload::read(*shape, &entry.counts, bytes))
-        .map_err(|reason| FileRefusal::Payload { section, reason })?;
+    let mut filters = Vec::with_capacity(entries.len());
+    for (section, (entry, shape)) in entries.iter().enumerate() {
+        let filter = parts
+            .payload(entry.place)
+            .and_then(|bytes| payload::read(*shape, &entry.counts, bytes))
+            .map_err(|reason| FileRefusal::Payload { section, reason })?;
+        filters.push((filter, entry.counts));
+    }
+    let (filter, target_fpr) = join(info.chain, filters)?;
     Ok(StoredFilter {
         filter,
         rule: info.rule,
         encoding: info.encoding,
-        target_fpr: entry.counts.target_fpr,
+        target_fpr,
         stamp: info.stamp,
         source: info.source,
         labels: info.labels,
     })
+}
+
+/// The filter that sections make, and the rate that it was made for.
+fn join(
+    chain: Option<Chain>,
+    mut filters: Vec<(AnyFilter, Counts)>,
+) -> Result<(AnyFilter, Option<f64>), FileRefusal> {
+    match chain {
+        Some(chain) => Ok((chain.join(filters)?, Some(chain.fpr()))),
+        None => match filters.pop() {
+            Some((filter, counts)) => Ok((filter, counts.target_fpr)),
+            None => Err(FileRefusal::Sections { found: 0, most: 1 }),
+        },
+    }
 }

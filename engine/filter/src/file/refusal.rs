@@ -4,10 +4,11 @@ use bloomrf_engine::format::SectionRefusal;
 use bloomrf_engine::format::container::ContainerRefusal;
 
 use super::codes::{Words, encoding_name};
+use crate::scaling::ChainRefusal;
 use crate::{Encoding, HashRule};
 
 /// Why a file is no filter, or none that may be asked so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileRefusal {
     /// The container is not whole.
@@ -38,14 +39,20 @@ pub enum FileRefusal {
         /// The tag.
         tag: u16,
     },
-    /// Not one section.
-    #[error("{found} sections, where a filter of this form has {expected}")]
+    /// None, too many, or several without anything that makes one filter of them.
+    #[error("{found} sections, where at most {most} make one filter of this form")]
     Sections {
         /// Sections there.
         found: u32,
-        /// Sections expected.
-        expected: u32,
+        /// The most that there may be.
+        most: u32,
     },
+    /// Links that are no chain.
+    #[error("the links make no chain: {0}")]
+    Chain(ChainRefusal),
+    /// Links of several kinds, or of one that makes no chain.
+    #[error("the links of a chain are of several kinds, or of one that makes none")]
+    Mixed,
     /// An entry of the section table is none that this format allows.
     #[error("section {section}: {fault}")]
     Entry {
@@ -106,6 +113,9 @@ pub enum EntryFault {
         /// Its number.
         found: u8,
     },
+    /// Another hash or encoding than the section before.
+    #[error("its items are hashed or encoded otherwise than those of the section before")]
+    Another,
     /// Sizes, probes or a rate out of their limits.
     #[error("its parameters are out of their limits")]
     Parameters,

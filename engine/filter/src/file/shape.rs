@@ -5,7 +5,7 @@ use bloomrf_kernels::{blocked, classic, split_block};
 use super::EntryFault;
 use super::entry::Entry;
 use crate::foreign::Rule;
-use crate::{AnyFilter, HashRule, Kind, imported};
+use crate::{HashRule, Kind, imported};
 
 /// Kind and sizes of a stored filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,24 +17,6 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    pub(super) fn of(filter: &AnyFilter) -> Self {
-        match filter {
-            AnyFilter::Classic(filter) => {
-                Shape::Classic { k: filter.k() as u8, bits: filter.bits() }
-            }
-            AnyFilter::SplitBlock(filter) => {
-                Shape::SplitBlock { words: filter.words().len() as u64 }
-            }
-            AnyFilter::Blocked(filter) => {
-                Shape::Blocked { k: filter.k() as u8, words: filter.words().len() as u64 }
-            }
-            AnyFilter::Imported(filter) => {
-                let (rule, k) = (filter.rule(), filter.k() as u8);
-                Shape::Imported { rule, k, bits: filter.bits() }
-            }
-        }
-    }
-
     pub(super) fn kind(self) -> Kind {
         match self {
             Shape::Classic { .. } => Kind::Classic,

@@ -1,14 +1,15 @@
 //! A filter to bytes.
 
 use bloomrf_engine::format::container::{
-    ABOUT_BYTES, ALIGNMENT, Features, Outline, PageSize, Place, TRAILER_BYTES, assemble,
+    ABOUT_BYTES, ALIGNMENT, Features, Outline, PageSize, Place, TRAILER_BYTES, assemble, pad,
 };
 
 use super::entry::{Counts, Entry, is_rate};
 use super::info::{CONTENTS_FILTER, STATE_NONE};
+use super::section::sections;
 use super::shape::Shape;
-use super::{EncodeError, FILTER_FILE_BYTES_MAX, Stamp, StoredFilter, codes, metadata, payload};
-use crate::{Encoding, HashRule, Presence};
+use super::{EncodeError, FILTER_FILE_BYTES_MAX, Stamp, StoredFilter, codes, metadata};
+use crate::{Encoding, HashRule};
 
 /// The file of a filter. Equal input gives equal bytes: draw the stamp's uuid anew for each file.
 ///
@@ -24,40 +25,40 @@ pub fn encode(stored: &StoredFilter) -> Result<Vec<u8>, EncodeError> {
 /// # Errors
 /// Those of [`encode`].
 pub fn encode_paged(stored: &StoredFilter, page_size: PageSize) -> Result<Vec<u8>, EncodeError> {
-    let StoredFilter { filter, rule, encoding, target_fpr, .. } = stored;
-    if let Some(fpr) = target_fpr.filter(|fpr| !is_rate(*fpr)) {
+    let StoredFilter { rule, encoding, stamp, .. } = stored;
+    if let Some(fpr) = stored.target_fpr.filter(|fpr| !is_rate(*fpr)) {
         return Err(EncodeError::Rate(fpr));
     }
-    let metadata = metadata::encode(stored.source.as_ref(), &stored.labels)?;
-    let shape = Shape::of(filter);
-    if !shape.is_of(*rule) {
+    let (sections, chain) = sections(stored);
+    if sections.iter().any(|section| !section.shape.is_of(*rule)) {
         return Err(EncodeError::Rule { rule: *rule });
     }
+    let metadata = metadata::encode(stored.source.as_ref(), &stored.labels, chain.as_ref())?;
+    let payloads = sections.iter().map(|s| s.shape.bytes().next_multiple_of(ALIGNMENT));
     let outline = Outline {
         features: Features::default(),
-        sections: 1,
-        uuid: stored.stamp.uuid,
-        generation: stored.stamp.generation,
-        about: about(stored.stamp, *rule),
+        sections: sections.len() as u32,
+        uuid: stamp.uuid,
+        generation: stamp.generation,
+        about: about(*stamp, *rule),
         metadata_bytes: (metadata.len() + TRAILER_BYTES) as u64,
-        pages_bytes: shape.bytes().next_multiple_of(ALIGNMENT),
+        pages_bytes: payloads.sum(),
         page_size,
     };
     let bytes = outline.sums().end();
     if bytes > FILTER_FILE_BYTES_MAX {
         return Err(EncodeError::TooLong { bytes, most: FILTER_FILE_BYTES_MAX });
     }
-    let counts = Counts {
-        capacity: filter.capacity(),
-        target_fpr: *target_fpr,
-        inserted: filter.inserted(),
-        ones: payload::ones(filter),
-    };
     let mut table = Vec::new();
     let mut offset = outline.pages().offset;
-    entry(shape, *rule, *encoding, counts, &mut offset).write(&mut table);
+    for section in &sections {
+        entry(section.shape, *rule, *encoding, section.counts, &mut offset).write(&mut table);
+    }
     assemble(&outline, &metadata, &table, |out| {
-        payload::write(filter, out);
+        for section in &sections {
+            section.write(out);
+            pad(out);
+        }
         Ok(())
     })
 }

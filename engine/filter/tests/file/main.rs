@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod chains;
 mod chance;
 mod document;
 mod hostile;

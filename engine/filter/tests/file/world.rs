@@ -2,7 +2,8 @@
 
 use bloomrf_filter::file::{SourcePosition, Stamp, StoredFilter};
 use bloomrf_filter::foreign::Rule;
-use bloomrf_filter::{AnyFilter, Encoding, HashRule, Imported, Kind, Presence, Spec};
+use bloomrf_filter::scaling::Growth;
+use bloomrf_filter::{AnyFilter, AnyScaling, Encoding, HashRule, Imported, Kind, Presence, Spec};
 
 /// All kinds that a file may hold.
 pub(crate) const KINDS: [Kind; 4] =
@@ -36,6 +37,25 @@ pub(crate) fn filter(kind: Kind, items: u64) -> AnyFilter {
     let hashes: Vec<_> = (0..items).map(|i| rule(kind).hash(&item(i))).collect();
     assert_eq!(filter.insert_many(&hashes), 0);
     filter
+}
+
+/// A chain of a kind whose links were made for 20 items, 40, ..., with the items below `items`.
+pub(crate) fn chain(kind: Kind, items: u64) -> AnyScaling {
+    let spec = Spec { items: 20, fpr: 0.01 };
+    let mut chain = AnyScaling::build(kind, &spec, Growth::default()).unwrap().unwrap();
+    let hashes: Vec<_> = (0..items).map(|i| rule(kind).hash(&item(i))).collect();
+    assert_eq!(chain.insert_many(&hashes), 0);
+    chain
+}
+
+/// Small files of every kind, and of chains of two links of every kind that makes one.
+pub(crate) fn small() -> Vec<(String, StoredFilter)> {
+    let single = KINDS.map(|kind| (kind.to_string(), stored(kind, 60)));
+    let chains = Kind::ALL.map(|kind| {
+        let chain = AnyFilter::from(chain(kind, 50));
+        (format!("{kind} chain"), StoredFilter { filter: chain, ..stored(kind, 1) })
+    });
+    single.into_iter().chain(chains).collect()
 }
 
 /// That filter with all that a file can say.
