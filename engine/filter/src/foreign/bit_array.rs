@@ -30,9 +30,9 @@ impl BitArray {
         BitArray { order, bits, bytes: vec![0; byte_count(order, bits)] }
     }
 
-    /// The bytes of a file; at most as many as the bits take.
+    /// The bytes of a file; at most as many as the words of the bits take.
     pub(super) fn from_bytes(order: BitOrder, bits: u64, bytes: &[u8]) -> Self {
-        debug_assert!(bytes.len() <= byte_count(order, bits));
+        debug_assert!(bytes.len() as u64 <= bits.div_ceil(64) * 8);
         BitArray { order, bits, bytes: bytes.to_vec() }
     }
 
@@ -125,6 +125,11 @@ impl BitArray {
             self.bytes.resize(other.bytes.len(), 0);
         }
         self.bytes.iter_mut().zip(&other.bytes).for_each(|(ours, theirs)| *ours |= theirs);
+    }
+
+    /// Whether a bit of the last byte lies past the end and is set.
+    pub(super) fn has_stray_bits(&self) -> bool {
+        (self.bits..self.bits.next_multiple_of(64)).any(|bit| self.test(bit))
     }
 
     fn place(&self, bit: u64) -> (usize, u8) {

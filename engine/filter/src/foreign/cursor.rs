@@ -16,6 +16,11 @@ impl<'a> Cursor<'a> {
         Cursor { what, bytes, at: 0 }
     }
 
+    /// Where it is.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     /// What is ahead.
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]

@@ -10,12 +10,15 @@
 //! was asked for ([`Foreign::fpr`] goes by the bits that are set).
 
 mod bit_array;
+pub mod bits;
 mod cursor;
 pub mod dablooms;
 mod encode;
 pub mod guava;
 mod hash;
+pub mod parquet;
 pub mod redisbloom;
+pub mod redisson;
 mod rule;
 
 use bloomrf_kernels::hash::Hash128;

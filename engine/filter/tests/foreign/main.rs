@@ -4,8 +4,11 @@
 //! are not, the tests say "skipped: no data".
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod bits;
 mod dablooms;
 mod damage;
 mod golden;
 mod guava;
+mod parquet;
 mod redisbloom;
+mod redisson;
