@@ -85,7 +85,7 @@ impl Config {
             return Err(Refusal::field(FIELDS[0], size, format!("about {}", sized.size)));
         }
         let hash_iterations = iterations(size, spec.items);
-        if k != hash_iterations.into() {
+        if k != u64::from(hash_iterations) {
             return Err(Refusal::field(FIELDS[1], k, hash_iterations));
         }
         Ok(Config { size, hash_iterations, ..sized })
@@ -147,7 +147,8 @@ impl Redisson {
             return Err(Refusal::field("the config", "absent", expected));
         };
         let string = string.unwrap_or_default();
-        limits.admit(string.len() as u64)?;
+        // It grows to that as items are added.
+        limits.admit(config.size.div_ceil(8))?;
         let most = byte_count(BitOrder::MsbFirst, config.size);
         if string.len() > most {
             let expected = format!("at most {most}, as the config says");

@@ -91,3 +91,24 @@ impl Iterator for Probes {
 const REDISBLOOM_SEED: u64 = 0xc6a4_a793_5bd1_e995;
 const I64_MAX: u64 = i64::MAX as u64;
 const I32_MAX: u32 = i32::MAX as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From the golden traces.
+    #[test]
+    fn probes_are_those_that_other_systems_make() {
+        let probes = |rule: Rule, item: &[u8], bits| {
+            rule.probes(7, bits, rule.hash(item)).collect::<Vec<u64>>()
+        };
+        let mitz64 = [6_793, 6_883, 8_765, 1_047, 2_929, 4_811, 4_901];
+        assert_eq!(probes(Rule::GuavaMitz64, b"a", 9_600), mitz64);
+        let mitz32 = [3_950, 8_403, 6_343, 2_205, 2_941, 5_607, 9_139];
+        assert_eq!(probes(Rule::GuavaMitz32, b"a", 9_600), mitz32);
+        let redisson = [2_938, 1_673, 4_611, 998, 3_936, 2_671, 3_261];
+        assert_eq!(probes(Rule::Redisson, b"a", 9_585), redisson);
+        let wide = [486_431_633, 2_911_505_306, 5_336_578_979, 7_761_652_652];
+        assert_eq!(probes(Rule::GuavaMitz64, b"key-0", 1 << 33)[..4], wide);
+    }
+}
