@@ -14,16 +14,15 @@ use tempfile::TempDir;
 
 use crate::http::{get_from, metric};
 use crate::scc::Scc;
-use crate::ways::{Traffic, Underway, WAYS, Way};
+use crate::ways::{Site, Traffic, WAYS, Way};
 use crate::world::{CLUSTER, config, exchange, port_is, request, wait_for};
 
-/// A node of `queues` on a folder of its own, whose seed is that of every other such folder.
-fn place(scc: &Scc, queues: usize, seed: &Seed) -> (TempDir, Config) {
-    let folder = tempfile::tempdir().unwrap();
-    let config = Config { queues, ..config(&folder, Some(scc.address)) };
+/// A node of `queues` in the site's folder, whose seed is that of every other such folder.
+fn place(scc: &Scc, queues: usize, seed: &Seed, folder: &TempDir) -> Config {
+    let config = Config { queues, ..config(folder, Some(scc.address)) };
     fs::create_dir(&config.data_dir).unwrap();
     fs::write(config.data_dir.join(&seed.name), &seed.bytes).unwrap();
-    (folder, config)
+    config
 }
 
 /// The file of a hash seed.
@@ -48,10 +47,14 @@ impl Seed {
     }
 }
 
-fn for_each_way(mut check: impl FnMut(&Way, usize)) {
+/// Every way, over one and over two queues, at its site.
+fn for_each_way(mut check: impl FnMut(&Way, usize, &Site) + Send) {
     for way in WAYS {
         for queues in [1, 2] {
-            check(way, queues);
+            match (way.site)(queues) {
+                Ok(site) => site.inside(|| check(way, queues, &site)),
+                Err(reason) => println!("skipped: {} over {queues} queues: {reason}", way.name),
+            }
         }
     }
 }
@@ -84,14 +87,13 @@ fn the_same_capture_gives_the_same_filters_through_every_link_and_number_of_queu
     let traffic = Traffic::of(&schema, 1, 3_000);
     let seed = Seed::draw();
     let mut first: Option<BTreeMap<BatchId, Vec<u8>>> = None;
-    for_each_way(|way, queues| {
+    for_each_way(|way, queues, site| {
         let scc = Scc::start();
         traffic.tell(&scc);
-        let (folder, config) = place(&scc, queues, &seed);
+        let config = place(&scc, queues, &seed, &site.folder);
         let data = config.data_dir.clone();
-        let Some(Underway { node, .. }) = (way.start)(&traffic, config, folder.path()) else {
-            return println!("skipped: {}", way.name);
-        };
+        let underway = (way.start)(&traffic, config, site);
+        let node = underway.node;
         wait_verified(&node, 1);
         wait_for("the file", || node.status().persist.files == 1);
         node.stop();
@@ -108,13 +110,12 @@ fn batches_of_every_link_are_verified_looked_up_and_accounted_for() {
     let traffic = Traffic::of(&schema, 3, 400);
     let payloads = traffic.payloads().count() as u64;
     let seed = Seed::draw();
-    for_each_way(|way, queues| {
+    for_each_way(|way, queues, site| {
         let scc = Scc::start();
         traffic.tell(&scc);
-        let (folder, config) = place(&scc, queues, &seed);
-        let Some(Underway { node, .. }) = (way.start)(&traffic, config, folder.path()) else {
-            return println!("skipped: {}", way.name);
-        };
+        let config = place(&scc, queues, &seed, &site.folder);
+        let underway = (way.start)(&traffic, config, site);
+        let node = underway.node;
         wait_verified(&node, 3);
         let foreign = if way.is_raw { traffic.foreign.len() as u64 } else { 0 };
         wait_for("all frames", || node.status().frames.arrived == payloads + foreign);
@@ -127,12 +128,22 @@ fn batches_of_every_link_are_verified_looked_up_and_accounted_for() {
         assert_eq!(late, 0, "{name}");
         assert_eq!(frames.ignored, u64::from(way.is_raw), "{name}");
         assert_eq!(status.ingest.records, 1_200);
-        excludes_what_is_not_there_and_nothing_else(&node, &schema, &traffic);
+        let lookup = node.ports().lookup;
+        excludes_what_is_not_there_and_nothing_else(&schema, &traffic, |request| {
+            exchange(lookup, request).unwrap()
+        });
         metrics_add_up(&node, queues, frames.arrived);
+        node.stop();
     });
 }
 
-fn excludes_what_is_not_there_and_nothing_else(node: &Node, schema: &Schema, traffic: &Traffic) {
+/// Asks for each port; how many times.
+pub(crate) fn excludes_what_is_not_there_and_nothing_else(
+    schema: &Schema,
+    traffic: &Traffic,
+    mut ask: impl FnMut(&[u8]) -> Vec<u8>,
+) -> u64 {
+    let mut asked = 0;
     let ids: Vec<BatchId> = traffic.batches.iter().map(|(id, _, _)| *id).collect();
     // Every port of every batch, and as many that no batch has.
     for port in 1_000..=3_040_u16 {
@@ -147,13 +158,15 @@ fn excludes_what_is_not_there_and_nothing_else(node: &Node, schema: &Schema, tra
         let request = request(schema, port_is(schema, port), Candidates::List(ids.clone()));
         let mut bytes = Vec::new();
         request.encode(&mut bytes, true);
-        let reply = exchange(node.ports().lookup, &bytes).unwrap();
+        let reply = ask(&bytes);
+        asked += 1;
         let reply = LookupReply::parse(&reply).unwrap();
         for (i, holds) in holders.iter().enumerate() {
             // A bitmap of 16-bit keys has no false positives.
             assert_eq!(reply.is_excluded(i), !holds, "port {port}, batch {}", ids[i]);
         }
     }
+    asked
 }
 
 fn metrics_add_up(node: &Node, queues: usize, arrived: u64) {

@@ -1,6 +1,7 @@
 //! A whole node over loopback: frames in over UDP, verdicts from a tiny SCC, lookups out.
 #![allow(clippy::unwrap_used, reason = "a test may panic; its support code, too")]
 
+mod chain;
 mod deploy;
 mod faults;
 mod groups;

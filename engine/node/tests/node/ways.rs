@@ -7,15 +7,19 @@ use std::path::Path;
 
 use bloomrf_engine::identity::BatchId;
 use bloomrf_engine::schema::{PacketFields, Schema};
+use bloomrf_lab::{Lab, Side};
 use bloomrf_netio::capture::writer::PcapWriter;
 use bloomrf_netio::frame::{Endpoint, write_udp};
 use bloomrf_netio::link::mem;
 use bloomrf_netio::link::udp::UdpSender;
 use bloomrf_netio::{Framing, Link, LinkSpec};
 use bloomrf_node::{Config, Node, Surroundings};
+use tempfile::TempDir;
 
 use crate::scc::Scc;
 use crate::world::{Frames, LANES, packets};
+
+pub(crate) mod raw;
 
 /// Port of the ingest broadcast in captures.
 pub(crate) const PORT: u16 = 6_987;
@@ -62,8 +66,14 @@ impl Traffic {
 
     /// The same in a file.
     pub(crate) fn write(&self, path: &Path) {
+        self.write_share(path, 0, 1);
+    }
+
+    /// The share of one of `queues` queues in a file.
+    pub(crate) fn write_share(&self, path: &Path, queue: usize, queues: usize) {
         let mut writer = PcapWriter::new(BufWriter::new(File::create(path).unwrap()), 1).unwrap();
-        for (i, (_, frame)) in self.frames().enumerate() {
+        let share = self.frames().filter(|(lane, _)| usize::from(*lane) % queues == queue);
+        for (i, (_, frame)) in share.enumerate() {
             let ts_ns = 1_700_000_000_000_000_000 + 1_000 * i as i64;
             writer.write(ts_ns, &frame, frame.len() as u32).unwrap();
         }
@@ -92,32 +102,63 @@ pub(crate) struct Underway {
     _feed: Box<dyn std::any::Any>,
 }
 
+/// Where a way begins and ends: a folder, and namespaces with a cable where it takes them.
+pub(crate) struct Site {
+    pub(crate) folder: TempDir,
+    pub(crate) lab: Option<Lab>,
+}
+
+impl Site {
+    fn plain(_queues: usize) -> Result<Self, String> {
+        Ok(Site { folder: tempfile::tempdir().unwrap(), lab: None })
+    }
+
+    /// Works where the node runs: its sockets are in reach.
+    pub(crate) fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.lab {
+            Some(lab) => lab.inside(Side::A, work),
+            None => work(),
+        }
+    }
+}
+
 /// A way into a node.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     pub(crate) name: &'static str,
     /// Whether foreign frames reach the node, too.
     pub(crate) is_raw: bool,
-    /// Starts a node, `config` being ready but for its link, and sends it everything; `None` where
-    /// this machine lacks what that takes. The folder is for files.
-    pub(crate) start: fn(&Traffic, Config, &Path) -> Option<Underway>,
+    /// What it takes for so many queues, or what this machine lacks.
+    pub(crate) site: fn(usize) -> Result<Site, String>,
+    /// Starts a node, `config` being ready but for its link, and sends it everything. Called
+    /// inside the site.
+    pub(crate) start: fn(&Traffic, Config, &Site) -> Underway,
 }
 
 /// All ways.
 pub(crate) const WAYS: &[Way] = &[
-    Way { name: "mem, payloads", is_raw: false, start: over_payloads },
-    Way { name: "mem, frames", is_raw: true, start: over_frames },
-    Way { name: "udp", is_raw: false, start: over_udp },
-    Way { name: "pcap", is_raw: true, start: over_pcap },
+    Way { name: "mem, payloads", is_raw: false, site: Site::plain, start: over_payloads },
+    Way { name: "mem, frames", is_raw: true, site: Site::plain, start: over_frames },
+    Way { name: "udp", is_raw: false, site: Site::plain, start: over_udp },
+    Way { name: "pcap", is_raw: true, site: Site::plain, start: over_pcap },
+    Way { name: "af_packet", is_raw: true, site: raw::cable, start: raw::over_af_packet },
+    Way { name: "dpdk, net_pcap", is_raw: true, site: raw::dpdk, start: raw::over_net_pcap },
+    Way { name: "dpdk, net_ring", is_raw: true, site: raw::dpdk, start: raw::over_net_ring },
+    Way {
+        name: "dpdk, net_af_packet",
+        is_raw: true,
+        site: raw::dpdk_cable,
+        start: raw::over_net_af_packet,
+    },
 ];
 
-fn over_payloads(traffic: &Traffic, config: Config, _: &Path) -> Option<Underway> {
+fn over_payloads(traffic: &Traffic, config: Config, _: &Site) -> Underway {
     let payloads = traffic.payloads().map(|(lane, payload)| (lane, payload.to_vec()));
-    Some(over_memory(payloads, config, Framing::Payloads))
+    over_memory(payloads, config, Framing::Payloads)
 }
 
-fn over_frames(traffic: &Traffic, config: Config, _: &Path) -> Option<Underway> {
-    Some(over_memory(traffic.frames(), config, Framing::Frames))
+fn over_frames(traffic: &Traffic, config: Config, _: &Site) -> Underway {
+    over_memory(traffic.frames(), config, Framing::Frames)
 }
 
 fn over_memory(
@@ -133,16 +174,21 @@ fn over_memory(
     let (senders, links): (Vec<_>, Vec<_>) = (0..queues).map(|_| pair(1 << 16)).unzip();
     let links: Vec<Box<dyn Link>> =
         links.into_iter().map(|link| Box::new(link) as Box<dyn Link>).collect();
-    let surroundings = Surroundings { links: Some(links), ..Surroundings::default() };
-    let config = Config { production_port: PORT, lookup_port: Some(0), ..config };
-    let node = Node::start_in(config, surroundings).unwrap();
+    let node = over_links(links, config);
     for (lane, datagram) in datagrams {
         assert!(senders[usize::from(lane) % queues].send(&datagram));
     }
     Underway { node, _feed: Box::new(senders) }
 }
 
-fn over_udp(traffic: &Traffic, config: Config, _: &Path) -> Option<Underway> {
+/// A node on links that are open already.
+fn over_links(links: Vec<Box<dyn Link>>, config: Config) -> Node {
+    let surroundings = Surroundings { links: Some(links), ..Surroundings::default() };
+    let config = Config { production_port: PORT, lookup_port: Some(0), ..config };
+    Node::start_in(config, surroundings).unwrap()
+}
+
+fn over_udp(traffic: &Traffic, config: Config, _: &Site) -> Underway {
     let node = Node::start(config).unwrap();
     let target: [SocketAddr; 1] = [node.ports().ingest];
     let mut lanes: Vec<UdpSender> =
@@ -150,15 +196,15 @@ fn over_udp(traffic: &Traffic, config: Config, _: &Path) -> Option<Underway> {
     for (lane, payload) in traffic.payloads() {
         lanes[usize::from(lane)].send(payload).unwrap();
     }
-    Some(Underway { node, _feed: Box::new(lanes) })
+    Underway { node, _feed: Box::new(lanes) }
 }
 
-fn over_pcap(traffic: &Traffic, config: Config, folder: &Path) -> Option<Underway> {
-    let file = folder.join("capture.pcap");
+fn over_pcap(traffic: &Traffic, config: Config, site: &Site) -> Underway {
+    let file = site.folder.path().join("capture.pcap");
     traffic.write(&file);
     // A few thousand a second: queues keep step, and batches end one after the other.
     let spec = format!("pcap:{},speed=4000", file.display());
-    Some(over_link(&spec, config))
+    over_link(&spec, config)
 }
 
 /// A node on a link that brings the traffic by itself.
