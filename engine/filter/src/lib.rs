@@ -19,6 +19,7 @@ pub mod foreign;
 pub mod imported;
 mod in_turn;
 mod item;
+pub mod live;
 mod presence;
 pub mod scaling;
 pub mod split_block;

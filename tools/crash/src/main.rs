@@ -12,6 +12,7 @@ mod errors;
 mod judge;
 mod kill;
 mod ledger;
+mod live;
 mod order;
 mod prepare;
 mod shelf;
@@ -36,23 +37,34 @@ struct Cli {
 enum Row {
     /// Row 2: SIGKILL at every call, and with --deep at every call of the recovery after it.
     Kill(kill::Args),
+    /// Row 2, live filters: SIGKILL at every call of flushes, and of the opening after each kill.
+    Live(live::Args),
     /// Row 4: EIO, ENOSPC, EMFILE, EINTR at every call; short writes; no space.
     Errors(errors::Args),
     /// One life, started by the others under strace.
     #[command(hide = true)]
     Child(cycle::Child),
+    /// One life of a live filter.
+    #[command(hide = true)]
+    LiveChild(live::Child),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().row {
         Row::Kill(args) => kill::run(&args).finish(),
         Row::Errors(args) => errors::run(&args).finish(),
-        Row::Child(child) => match cycle::run(&child) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(reason) => {
-                eprintln!("child: {reason}");
-                ExitCode::FAILURE
-            }
-        },
+        Row::Live(args) => live::run(&args).finish(),
+        Row::Child(child) => ended(cycle::run(&child)),
+        Row::LiveChild(child) => ended(live::live(&child)),
+    }
+}
+
+fn ended(life: Result<(), String>) -> ExitCode {
+    match life {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("child: {reason}");
+            ExitCode::FAILURE
+        }
     }
 }

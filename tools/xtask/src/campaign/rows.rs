@@ -72,14 +72,24 @@ pub(super) const ROWS: &[Row] = &[
         number: 2,
         fault: "killed at every system call of publication and recovery",
         alone: false,
-        parts: &[Part {
-            program: Program::Binary("bloomrf-crash"),
-            unit: "points",
-            quick: 50,
-            full: 2_000,
-            quick_args: &["kill"],
-            full_args: &["kill", "--workloads", "20", "--deep"],
-        }],
+        parts: &[
+            Part {
+                program: Program::Binary("bloomrf-crash"),
+                unit: "points",
+                quick: 50,
+                full: 2_000,
+                quick_args: &["kill"],
+                full_args: &["kill", "--workloads", "20", "--deep"],
+            },
+            Part {
+                program: Program::Binary("bloomrf-crash"),
+                unit: "kills",
+                quick: 50,
+                full: 200,
+                quick_args: &["live"],
+                full_args: &["live", "--flushes", "12"],
+            },
+        ],
     },
     Row {
         number: 3,
