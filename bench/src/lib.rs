@@ -3,6 +3,7 @@
 
 pub mod flows;
 pub mod live;
+pub mod record;
 pub mod rounds;
 
 /// A splitmix64 sequence.

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use bloomrf_bench::record::Record;
 use bloomrf_bench::rounds::{Row, Samples};
 use bloomrf_kernels::arena::{Arena, ArenaConfig};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,7 +13,6 @@ use crate::keys::{Ask, CHUNK, Questions, stored};
 use crate::limit::Limit;
 use crate::options::{Options, Size};
 use crate::ours;
-use crate::record::Record;
 
 /// Bits of filter for each key.
 const BITS_PER_KEY: usize = 10;

@@ -7,11 +7,11 @@
 use std::hint::black_box;
 
 use bloomrf_bench::Splitmix;
+use bloomrf_bench::record::Record;
 use bloomrf_bench::rounds::{Row, Samples, Timing};
 use bloomrf_kernels::arena::{Arena, Words};
 
 use crate::raw::{Line, prefetch};
-use crate::record::Record;
 
 /// Accesses of one timed call: their indices are 32 KiB.
 const ACCESSES: usize = 8_192;

@@ -17,13 +17,12 @@ mod ours;
 mod peers;
 mod ranges;
 mod raw;
-mod record;
 
 use std::process::ExitCode;
 
+use bloomrf_bench::record::Record;
 use clap::Parser;
 use options::{Options, Section};
-use record::Record;
 
 fn main() -> ExitCode {
     let options = Options::parse();

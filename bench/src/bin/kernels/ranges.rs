@@ -4,6 +4,7 @@
 //!
 //! Kernel sets take turns on the same questions, chunk by chunk; that they say the same is checked.
 
+use bloomrf_bench::record::Record;
 use bloomrf_bench::rounds::{Row, Samples, Timing};
 use bloomrf_bench::{Splitmix, timestamps, uniform};
 use bloomrf_kernels::arena::{Arena, ArenaConfig, Words};
@@ -15,7 +16,6 @@ use crate::arms::order;
 use crate::keys::CHUNK;
 use crate::lies::{Lie, Questioner};
 use crate::options::Options;
-use crate::record::Record;
 
 /// Bits of filter for each key.
 const BITS_PER_KEY: usize = 16;
