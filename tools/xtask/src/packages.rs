@@ -124,7 +124,8 @@ fn apt(args: &[&str]) -> Result<(), String> {
     Err(format!("and `apt-get {}` failed: {last}", args.join(" ")))
 }
 
-fn has_dpdk() -> bool {
+/// Whether libdpdk is installed, and new enough.
+pub(crate) fn has_dpdk() -> bool {
     let version = format!("libdpdk >= {DPDK_VERSION_MIN}");
     succeeds(Command::new("pkg-config").args(["--exists", &version]))
 }

@@ -23,7 +23,8 @@ pub(crate) fn metadata() -> Result<cargo_metadata::Metadata, String> {
 }
 
 /// Crates whose code depends on feature `dpdk`: they are built and tested again with it.
-const DPDK_CRATES: [&str; 4] = ["bloomrf-dpdk", "bloomrf-netio", "bloomrf-node", "bloomrf"];
+const DPDK_CRATES: [&str; 5] =
+    ["bloomrf-dpdk", "bloomrf-netio", "bloomrf-node", "bloomrf", "bloomrf-bench"];
 
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {

@@ -106,7 +106,8 @@ fn cpu(folder: &Path, name: String) -> Result<Cpu, String> {
     Ok(Cpu { name, benches, commentary })
 }
 
-fn parse(date: &str, csv: &str, text: String) -> Result<Record, String> {
+/// Reads a record.
+pub(crate) fn parse(date: &str, csv: &str, text: String) -> Result<Record, String> {
     let mut lines = csv.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty());
     let header = fields(lines.next().ok_or_else(|| format!("{date}: an empty record"))?);
     let rows: Vec<_> = lines.map(fields).collect();

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::figures;
+use super::links;
 use super::records::{self, Cpu, Record};
 use super::tables::{self, Rows};
 
@@ -82,7 +83,11 @@ fn describe(text: &mut String, cpu: &Cpu) {
             tables::bloomrf_ranges(&rows)
         );
     }
-    for (bench, record) in cpu.benches.iter().filter(|(bench, _)| *bench != "kernels") {
+    if rows.section("netio").next().is_some() {
+        let _ = writeln!(text, "### Links, and the whole node\n\n{}", links::tables(&rows));
+    }
+    let has_tables = |bench: &str| ["kernels", "netio"].contains(&bench);
+    for (bench, record) in cpu.benches.iter().filter(|(bench, _)| !has_tables(bench)) {
         let _ = writeln!(text, "### Bench `{bench}`\n\n{}", tables::plain(record));
     }
     // Exactly one line end at the end of the document.

@@ -4,12 +4,14 @@
 
 mod batches;
 mod ingest;
+mod netio;
 mod points;
 mod ranges;
 
 use std::fmt::Write as _;
 
 use super::tables::Rows;
+pub(crate) use netio::RECORD_NS;
 
 /// One line of the table.
 struct Figure {
@@ -26,14 +28,24 @@ struct Measured {
     aim: bool,
 }
 
-const PARTS: [&[Figure]; 4] = [points::FIGURES, ranges::FIGURES, batches::FIGURES, ingest::FIGURES];
+const PARTS: [&[Figure]; 5] =
+    [points::FIGURES, ranges::FIGURES, batches::FIGURES, ingest::FIGURES, netio::FIGURES];
 
 /// The table.
 pub(crate) fn table(rows: &Rows) -> String {
+    lines(rows, PARTS.iter().flat_map(|part| *part))
+}
+
+/// The lines of the links alone.
+pub(crate) fn netio_table(rows: &Rows) -> String {
+    lines(rows, netio::FIGURES.iter())
+}
+
+fn lines<'a>(rows: &Rows, figures: impl Iterator<Item = &'a Figure>) -> String {
     let mut text = "| work | floor | aim | measured | floor met | aim met |\n\
                     | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
-    for figure in PARTS.iter().flat_map(|part| *part) {
+    for figure in figures {
         let (measured, floor, aim) = match (figure.measure)(rows) {
             Some(found) => (found.text, word(found.floor), word(found.aim)),
             None => ("not measured".to_owned(), "-", "-"),
