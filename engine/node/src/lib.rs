@@ -103,6 +103,8 @@ pub struct NodeStatus {
     pub persist: PersistNumbers,
     /// Frames asked for again, and what came of it.
     pub repair: bloomrf_engine::seal::RepairStats,
+    /// Lanes that came to a queue where they were not expected.
+    pub lanes: bloomrf_engine::seal::LaneStats,
     /// Packets of a tap.
     pub packets: packet::PacketCounts,
 }

@@ -245,6 +245,7 @@ impl Shared {
             verify_mismatch: self.metrics.seal.verify_mismatch.get(),
             persist: PersistNumbers::of(&persist),
             repair: self.metrics.repair.stats(),
+            lanes: self.metrics.seal.lanes(),
             packets: queues.packets,
         }
     }

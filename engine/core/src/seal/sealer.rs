@@ -15,6 +15,7 @@ mod repair;
 use std::collections::VecDeque;
 
 use super::SealedBatch;
+use super::lanes::{LaneHomes, LaneStats};
 use super::repair::{Desk, Repair, RepairFailure, RepairStats};
 use super::union::{Coverage, Union};
 use crate::identity::BatchId;
@@ -88,6 +89,7 @@ pub struct Sealer {
     /// Whether an SCC that repairs is connected.
     available: bool,
     repairs: RepairStats,
+    lanes: LaneHomes,
 }
 
 /// One batch at work.
@@ -135,6 +137,7 @@ impl Sealer {
             desk: (config.repair_ns > 0).then(|| Desk::new(&config.ingest)),
             available: false,
             repairs: RepairStats::default(),
+            lanes: LaneHomes::default(),
             config,
             sealing: Vec::with_capacity(SEALING_BATCHES_MAX),
             finished: RecentBatches::new(FINISHED_BATCHES_MAX),
@@ -205,6 +208,12 @@ impl Sealer {
             .iter()
             .map(|s| if s.is_retried() { s.deadline_ns.min(s.retry_at_ns) } else { s.deadline_ns })
             .min()
+    }
+
+    /// What lanes did that was not expected, in all batches that are finished.
+    #[must_use]
+    pub fn lane_stats(&self) -> LaneStats {
+        self.lanes.stats()
     }
 
     fn on_close(&mut self, batch: BatchId, totals: BatchTotals, now_ns: u64) {
@@ -373,6 +382,7 @@ impl Sealer {
     }
 
     fn finish(&mut self, sealing: Sealing) {
+        self.lanes.look_at(sealing.union.lanes(), self.config.queues);
         for (queue, share) in sealing.union.into_shares() {
             self.recycle(queue, Some(share));
         }

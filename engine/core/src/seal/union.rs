@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bloomrf_kernels::Kernel;
 
 use super::SealedBatch;
+use super::lanes::LaneQueues;
 use crate::filter::{OpenColumn, SealedColumn};
 use crate::identity::BatchId;
 use crate::ingest::{BatchTotals, FrameEntry, FrameTable, IngestConfig, Offer, Partial};
@@ -29,6 +30,7 @@ pub(super) struct Union {
     /// Rows among them of frames that another share had already.
     doubled: u64,
     conflict: bool,
+    lanes: LaneQueues,
 }
 
 /// More is missing than is ever asked for.
@@ -78,6 +80,7 @@ impl Union {
     ) -> Option<Box<Partial>> {
         self.conflict |= share.refused;
         self.rows += share.rows;
+        self.lanes.note(queue, share.frames.iter());
         let known = self.shares.iter().position(|(of, _)| *of == queue);
         let Some((_, base)) = self.shares.get_mut(self.base) else {
             self.shares.push((queue, share));
@@ -140,6 +143,11 @@ impl Union {
 
     fn frames(&self) -> impl Iterator<Item = &FrameEntry> + '_ {
         self.shares.get(self.base).into_iter().flat_map(|(_, base)| base.frames.iter())
+    }
+
+    /// The queues that its lanes came to.
+    pub(super) fn lanes(&self) -> &LaneQueues {
+        &self.lanes
     }
 
     /// True once shares have contradicted each other.

@@ -95,6 +95,7 @@ impl SealLoop {
             }
             // Before the actions: whoever sees a batch given up sees why, too.
             self.shared.metrics.repair.show(self.sealer.repair_stats());
+            self.shared.metrics.seal.show_lanes(self.sealer.lane_stats());
             let acted = self.act();
             let waiting = self.flush_commands();
             if !busy && !acted && !self.tend_store() {

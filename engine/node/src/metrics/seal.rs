@@ -1,9 +1,10 @@
 //! What the sealer and the verification client count.
 
-use bloomrf_engine::seal::IncompleteReason;
+use bloomrf_engine::seal::{IncompleteReason, LaneStats};
 use prometheus::{Histogram, IntCounter, IntGauge};
 
 use super::Register;
+use super::mirror::advance;
 
 /// Counters from CLOSE to verdict.
 pub(crate) struct SealMetrics {
@@ -12,6 +13,8 @@ pub(crate) struct SealMetrics {
     /// From the first CLOSE frame of a batch to its sealed filters.
     pub(crate) seconds: Histogram,
     incomplete: Vec<IntCounter>,
+    /// Split, moved.
+    lanes: Vec<IntCounter>,
     /// Verdicts of mismatch.
     pub(crate) verify_mismatch: IntCounter,
     /// 1 while the SCC has welcomed us.
@@ -35,6 +38,12 @@ impl SealMetrics {
                 "reason",
                 &INCOMPLETE_LABELS,
             )?,
+            lanes: register.counters(
+                "lanes_strayed",
+                "Lanes that came to several queues, or to another than in the batch before.",
+                "how",
+                &["split", "moved"],
+            )?,
             verify_mismatch: register
                 .counter("verify_mismatch", "Batches whose hash the SCC did not confirm.")?,
             scc_connected: register.gauge("scc_connected", "1 while the SCC has welcomed us.")?,
@@ -50,6 +59,19 @@ impl SealMetrics {
         if let Some(counter) = self.incomplete.get(incomplete_index(reason)) {
             counter.inc();
         }
+    }
+
+    /// Shows the sealer's counters. Called by its thread alone.
+    pub(crate) fn show_lanes(&self, stats: LaneStats) {
+        for (counter, value) in self.lanes.iter().zip([stats.split, stats.moved]) {
+            advance(counter, value);
+        }
+    }
+
+    /// What was shown last.
+    pub(crate) fn lanes(&self) -> LaneStats {
+        let shown = |at: usize| self.lanes.get(at).map_or(0, |counter| counter.get());
+        LaneStats { split: shown(0), moved: shown(1) }
     }
 
     /// Batches given up, for all reasons.

@@ -15,6 +15,7 @@ mod repair;
 mod scc;
 mod stall;
 mod start;
+mod strays;
 mod tap;
 mod verify;
 mod ways;
