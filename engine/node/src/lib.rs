@@ -78,10 +78,21 @@ impl Node {
         self.shared.status()
     }
 
-    /// Stops all threads and waits for them.
+    /// Stops all threads and waits for them. What links of this process share stays, for another
+    /// node of it: see [`shutdown`].
     pub fn stop(mut self) {
         self.threads.stop();
     }
+}
+
+/// Ends what the links of this process share, which is DPDK's environment: its memory and its
+/// folder are gone then. To be called last, when every node of the process has stopped. A port of
+/// DPDK cannot be opened afterwards, since the environment starts once in a process.
+///
+/// # Errors
+/// Buffers had not come back to DPDK when their port was closed: a defect, told for the log.
+pub fn shutdown() -> Result<(), bloomrf_netio::LinkError> {
+    bloomrf_netio::link::shutdown()
 }
 
 /// A moment's numbers.

@@ -16,9 +16,12 @@ pub(crate) fn run(args: &NodeArgs) -> Outcome {
         tracing::info!("{note}");
     }
     let stop = Stop::listen()?;
-    let node = Node::start(config).map_err(|error| match error {
-        StartError::Config(_) => CommandError::misused(error),
-        _ => CommandError::failed(error),
+    let node = Node::start(config).map_err(|error| {
+        release();
+        match error {
+            StartError::Config(_) => CommandError::misused(error),
+            _ => CommandError::failed(error),
+        }
     })?;
     let ports = node.ports();
     tracing::info!(
@@ -28,7 +31,15 @@ pub(crate) fn run(args: &NodeArgs) -> Outcome {
     stop.wait();
     tracing::info!("filter node stops");
     node.stop();
+    release();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The one node of this process has stopped.
+fn release() {
+    if let Err(error) = bloomrf_node::shutdown() {
+        tracing::warn!("{error}");
+    }
 }
 
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
