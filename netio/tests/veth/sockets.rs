@@ -3,9 +3,11 @@
 use std::net::UdpSocket;
 
 use bloomrf_lab::{Layout, Side};
+use bloomrf_netio::link::PortOptions;
+use bloomrf_netio::link::udp::host_losses;
 use bloomrf_netio::{Burst, Framing, Link};
 
-use crate::common::{lab, open_in, options};
+use crate::common::{gather, lab, open_in, options};
 
 #[test]
 fn datagrams_arrive_each_once_over_one_and_two_queues() {
@@ -59,4 +61,25 @@ fn datagrams_arrive_each_once_over_one_and_two_queues() {
         assert_eq!(counts.iter().sum::<u64>(), 4_000);
         assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
     }
+}
+
+/// A gauge looks where its thread is, not where the process began.
+#[test]
+fn what_a_socket_in_a_namespace_drops_is_told_there() {
+    let a = vec!["10.99.0.1/24".into()];
+    let b = vec!["10.99.0.2/24".into()];
+    let Some(lab) = lab(&Layout { a, b, ..Layout::default() }) else { return };
+    let small = PortOptions { receive_buffer: 4_096, ..options(1) };
+    let port = open_in(&lab, "udp", &small).unwrap();
+    let (mut link, gauge) = (port.links.into_iter().next().unwrap(), port.gauges[0]);
+    let losses = || lab.inside(Side::A, || host_losses().unwrap());
+    let (told, lost_before) = (|| lab.inside(Side::A, || gauge.read()), losses());
+    assert_eq!(told(), Some(0));
+    let sender = lab.inside(Side::B, || UdpSocket::bind("10.99.0.2:0").unwrap());
+    let sent = 500;
+    (0..sent).for_each(|_| drop(sender.send_to(&[7; 1_000], "10.99.0.1:7000").unwrap()));
+    let received = gather(&mut *link, sent).len();
+    assert!((1..sent).contains(&received), "{received}");
+    let lost = (sent - received) as u64;
+    assert_eq!((told(), losses() - lost_before), (Some(lost), lost));
 }

@@ -3,8 +3,9 @@
 //! With several queues on a multicast or broadcast port the kernel hands each of them a copy, and
 //! counts those that a queue's filter leaves to the others as drops as well. [`host_losses`] counts
 //! no such copies, but those of every other socket of the host: the truth is at most either.
+//! Both are of the network namespace of the thread that asks, which must be that of the sockets.
 //!
-//! Hot path: not on it. Reading is a pass over `/proc/net/udp`: for the control thread.
+//! Hot path: not on it. Reading is a pass over a table of the system's: for the control thread.
 
 use std::os::fd::AsFd;
 
@@ -18,7 +19,7 @@ pub struct DropGauge {
 impl DropGauge {
     pub(super) fn of(socket: impl AsFd, ipv6: bool) -> Option<Self> {
         let inode = rustix::fs::fstat(socket).ok()?.st_ino;
-        let table = if ipv6 { "/proc/net/udp6" } else { "/proc/net/udp" };
+        let table = if ipv6 { UDP6 } else { UDP4 };
         cfg!(target_os = "linux").then_some(DropGauge { inode, table })
     }
 
@@ -33,12 +34,17 @@ impl DropGauge {
 /// wrong checksum. `None` where the system does not tell.
 #[must_use]
 pub fn host_losses() -> Option<u64> {
-    let ipv4 = losses4(&std::fs::read_to_string("/proc/net/snmp").ok()?)?;
+    let ipv4 = losses4(&std::fs::read_to_string(SNMP).ok()?)?;
     // No such file where there is no IPv6.
-    let ipv6 = std::fs::read_to_string("/proc/net/snmp6").unwrap_or_default();
+    let ipv6 = std::fs::read_to_string(SNMP6).unwrap_or_default();
     Some(ipv4 + losses6(&ipv6))
 }
 
+// Not `/proc/net`: that is of the process's first thread.
+const UDP4: &str = "/proc/thread-self/net/udp";
+const UDP6: &str = "/proc/thread-self/net/udp6";
+const SNMP: &str = "/proc/thread-self/net/snmp";
+const SNMP6: &str = "/proc/thread-self/net/snmp6";
 /// Counters of losses, without the copies that filters refuse.
 const LOSSES: [&str; 3] = ["RcvbufErrors", "MemErrors", "InCsumErrors"];
 
