@@ -9,9 +9,10 @@ use bloomrf_lab::{Layout, Side};
 use bloomrf_node::Config;
 use bloomrf_node::config::PortAddress;
 
+use crate::http::{get_from, metric};
 use crate::links::excludes_what_is_not_there_and_nothing_else;
 use crate::scc::Scc;
-use crate::ways::raw::{AF_PACKET, dpdk, laid, net_af_packet, send_over, with_dpdk};
+use crate::ways::raw::{AF_PACKET, dpdk, laid, net_af_packet, over_net_pcap, send_over, with_dpdk};
 use crate::ways::{Site, Traffic, over_link};
 use crate::world::{config, receive, wait_for};
 
@@ -33,6 +34,30 @@ fn a_port_of_dpdk_takes_batches_and_answers_for_them() {
             Err(reason) => println!("skipped: {reason}"),
         }
     }
+}
+
+/// Frames over 2,048 bytes come in several mbufs.
+#[test]
+fn a_frame_that_no_mbuf_holds_is_counted_as_dropped_and_hurts_no_other() {
+    let site = match dpdk(2) {
+        Ok(site) => site,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    let mut traffic = Traffic::of(&Schema::packet(), 2, 400);
+    traffic.foreign = [3_000, 2_049].map(|bytes| (1, vec![0x0b; bytes])).to_vec();
+    let scc = Scc::start();
+    traffic.tell(&scc);
+    let config = Config { queues: 2, ..config(&site.folder, Some(scc.address)) };
+    let node = over_net_pcap(&traffic, config, &site).node;
+    wait_for("batches to be verified", || node.status().store.verified == 2);
+    let all = traffic.frames().count() as u64;
+    wait_for("all frames", || node.status().frames.arrived == all);
+    let status = node.status();
+    assert_eq!((status.frames.accounted(), status.frames.dropped), (all, 2));
+    assert_eq!(status.dropped, 2);
+    let text = get_from(node.ports().http, "/metrics").1;
+    assert_eq!(metric(&text, "queue_dropped{place=\"oversize\",queue=\"1\"}"), 2.0, "{text}");
+    node.stop();
 }
 
 /// Side A has no address of the system's: the port's is the node's own.

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use crate::scc::Scc;
 use crate::world::{Frames, LANES, packets};
 
+#[path = "ways/raw.rs"]
 pub(crate) mod raw;
 
 /// Port of the ingest broadcast in captures.

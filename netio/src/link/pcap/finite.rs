@@ -26,6 +26,12 @@ pub(super) struct Finite {
     done: bool,
 }
 
+/// Of a packet: a longer one, which is rare, makes its place grow once.
+fn room() -> Vec<u8> {
+    const ROOM_BYTES: usize = 2_048;
+    Vec::with_capacity(ROOM_BYTES)
+}
+
 impl Finite {
     pub(super) fn new(
         capture: Capture,
@@ -38,7 +44,9 @@ impl Finite {
             config: config.clone(),
             schedule,
             spread,
-            packets: vec![Packet::default(); BURST_MAX],
+            packets: (0..BURST_MAX)
+                .map(|_| Packet { bytes: room(), ..Packet::default() })
+                .collect(),
             out: 0,
             ahead_due_ns: None,
             index: 0,
