@@ -14,7 +14,7 @@ use crate::{Kernel, scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2, avx512};
 
-pub use crate::scalar::classic::{contains, insert, probes};
+pub use crate::scalar::classic::{Probes, contains, insert, probes};
 pub use size::{Shape, ShapeError, fpr, shape_for};
 
 /// Most bits of a filter.

@@ -48,7 +48,7 @@ impl Classic {
                 bit: bits + u64::from(past.trailing_zeros()),
             });
         }
-        Ok(Classic { kernel: Kernel::best(), k, bits, capacity, inserted, words })
+        Ok(Self::of_shape(k, bits, words, capacity, inserted))
     }
 
     /// As [`Classic::from_words`], for those to whom one refusal is like another.
@@ -61,6 +61,17 @@ impl Classic {
         inserted: u64,
     ) -> Option<Self> {
         Self::from_words(k, bits, words, capacity, inserted).ok()
+    }
+
+    /// As [`Classic::from_words`], of words that fit.
+    pub(crate) fn of_shape(
+        k: u32,
+        bits: u64,
+        words: Vec<u64>,
+        capacity: u64,
+        inserted: u64,
+    ) -> Self {
+        Classic { kernel: Kernel::best(), k, bits, capacity, inserted, words }
     }
 
     /// Its words: what [`Classic::words`] shows.

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 mod any;
+pub mod atomic;
 pub mod blocked;
 mod blocks;
 pub mod classic;
@@ -23,8 +24,10 @@ pub mod live;
 mod presence;
 pub mod scaling;
 pub mod split_block;
+mod sync;
 
 pub use any::{AnyFilter, AnyScaling, Kind};
+pub use atomic::AtomicClassic;
 pub use blocked::Blocked;
 pub use classic::Classic;
 pub use encoding::Encoding;

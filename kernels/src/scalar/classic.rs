@@ -54,9 +54,36 @@ pub(crate) fn contains_many(
 
 /// Bits of an item's probes, in order, each below `bits`; part of the stored format.
 #[inline]
-pub fn probes(k: u32, bits: u64, item: Hash128) -> impl Iterator<Item = u64> {
-    let (first, step) = start(item);
-    (0..u64::from(k)).map(move |i| place(first.wrapping_add(i.wrapping_mul(step)), bits))
+#[must_use]
+pub fn probes(k: u32, bits: u64, item: Hash128) -> Probes {
+    let (value, step) = start(item);
+    Probes { left: k, bits, value, step }
+}
+
+/// What is left of an item's probes.
+#[derive(Clone, Copy, Debug)]
+pub struct Probes {
+    left: u32,
+    bits: u64,
+    value: u64,
+    step: u64,
+}
+
+impl Iterator for Probes {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        let at = place(self.value, self.bits);
+        self.value = self.value.wrapping_add(self.step);
+        Some(at)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
 }
 
 /// Bit of probe `i`, below `bits`: one of [`probes`].
