@@ -1,5 +1,5 @@
-//! Loom models of publication, retirement, rings and shutdown, over the engine's own files: what is
-//! included below is what runs in a node, with loom's atomics behind `crate::sync`.
+//! Loom models of publication, retirement, rings, shutdown and shared filters, over the engine's
+//! own files: what is included below is what runs, with loom's atomics behind `crate::sync`.
 //!
 //! Each model is run as it is, and once more with each of the orderings weakened: those it needs
 //! must fail then, those that another one makes needless must not.
@@ -14,6 +14,8 @@ mod live;
 mod model;
 mod ring;
 mod sync;
+#[path = "../../../engine/filter/src/atomic/word.rs"]
+mod word;
 
 pub use model::{Model, all};
 pub use sync::Order;

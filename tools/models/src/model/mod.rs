@@ -1,5 +1,6 @@
 //! The models, and how one of them is run.
 
+mod filter;
 mod hand;
 mod publish;
 
@@ -23,7 +24,7 @@ pub struct Model {
 
 /// All models.
 pub fn all() -> Vec<Model> {
-    publish::MODELS.iter().chain(hand::MODELS).copied().collect()
+    publish::MODELS.iter().chain(hand::MODELS).chain(filter::MODELS).copied().collect()
 }
 
 impl Model {
