@@ -10,6 +10,7 @@ pub mod block;
 pub mod chance;
 pub mod checksum;
 pub mod drive;
+pub mod foreign;
 pub mod frame;
 pub mod frames;
 pub mod lookup;

@@ -231,9 +231,12 @@ fn headers_that_announce_more_than_there_is_allocate_nothing() {
         assert!(footer(&mut Cursor::new(file), Limits::default()).is_err());
     }
     let mut file = file(&[]);
-    let at = file.len() - 8;
-    file[at..at + 4].fill(0xff);
-    assert!(footer(&mut Cursor::new(file), Limits::default()).is_err());
+    let (at, most) = (file.len() - 8, file.len() as u32 - 12);
+    for said in (most + 1..most + 20).chain([u32::MAX - 9, u32::MAX]) {
+        file[at..at + 4].copy_from_slice(&said.to_le_bytes());
+        let why = footer(&mut Cursor::new(&file), Limits::default()).unwrap_err();
+        assert!(why.to_string().contains(&format!("at most {most}")), "{why}");
+    }
 }
 
 #[test]

@@ -259,6 +259,12 @@ impl Loading {
         self.assembly.push(iterator, chunk)
     }
 
+    /// Whether all chunks are there.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.assembly.is_complete()
+    }
+
     /// The filter.
     ///
     /// # Errors
