@@ -249,28 +249,31 @@ class Filter:
         need(u(data, 6, 2) == 0xFFFF and u(data, 12, 4) == 256, "header: constants")
         zero = (data[64:101], data[103:112], data[128:144], data[193:200], data[216:252])
         need(not any(map(any, zero)), "header: reserved bytes")
-        need(u(data, 28, 4) == 1, "not one section")
+        self.sections = u(data, 28, 4)
+        need(1 <= self.sections <= 4096, f"{self.sections} sections")
         self.parts(data)
         self.metadata(data)
-        self.section(data)
+        need(self.chain or self.sections == 1, "several sections, and nothing makes one of them")
+        self.entries(data)
 
     def parts(self, data):
         """Where the parts lie follows from their lengths."""
         meta, pages, log2 = u(data, 152, 8), u(data, 208, 8), data[192]
         need(8 <= meta <= 65536 and meta % 8 == 0 and log2 in (12, 16), "header: lengths")
         need(pages % 4096 == 0 and pages <= 1 << 38, "header: lengths")
-        table, start = 256 + meta, (256 + meta + 136 + 4095) // 4096 * 4096
+        entries = 128 * self.sections + 8
+        table, start = 256 + meta, (256 + meta + entries + 4095) // 4096 * 4096
         sums, page = start + pages, 1 << log2
         count = (pages + page - 1) // page
         said = [u(data, at, 8) for at in (144, 160, 168, 176, 184, 200)]
-        need(said == [256, table, 136, sums, 4 * count + 8, start], "header: offsets")
+        need(said == [256, table, entries, sums, 4 * count + 8, start], "header: offsets")
         end = sums + 4 * count + 8
         need(u(data, 32, 8) == end == len(data), f"{len(data)} bytes, expected {end}")
         self.uuid, self.generation = u(data, 40, 16), u(data, 56, 8)
         self.built_at, self.seed = struct.unpack_from("<q", data, 112)[0], u(data, 120, 8)
         self.meta, self.table, self.start, self.pages = (256, meta), table, start, pages
         identity = data[40:128]
-        for at, size, number in ((256, meta, 1), (table, 136, 2), (sums, 4 * count + 8, 4)):
+        for at, size, number in ((256, meta, 1), (table, entries, 2), (sums, 4 * count + 8, 4)):
             body, end = data[at : at + size - 4], at + size
             need(u(data, end - 8, 4) == number, f"number of table {number}")
             need(crc32c(identity, body) == u(data, end - 4, 4), f"checksum of table {number}")
@@ -278,11 +281,11 @@ class Filter:
             body = data[start + i * page : min(start + (i + 1) * page, sums)]
             right = crc32c(identity, i.to_bytes(8, "little"), body)
             need(right == u(data, sums + 4 * i, 4), f"checksum of page {i}")
-        need(not any(data[table + 136 : start]), "gap before the page area")
+        need(not any(data[table + entries : start]), "gap before the page area")
 
     def metadata(self, data):
         at, end = 256, 256 + self.meta[1] - 8
-        self.source, self.labels, last = None, {}, -1
+        self.source, self.labels, self.chain, last = None, {}, None, -1
         while at < end:
             tag, zero, size = struct.unpack_from("<HHI", data, at)
             stop = at + 8 + (size + 7) // 8 * 8
@@ -293,22 +296,65 @@ class Filter:
                 self.source = Cbor(value).whole()
             elif tag == 3:
                 self.labels = Cbor(value).whole()
+            elif tag == 0x8005:
+                need(size == 40 and value[:4] == b"\1\0\0\0", "chain: form")
+                fields = struct.unpack_from("<IddQQ", value, 4)
+                self.chain = dict(zip(("factor", "rate", "tightening", "links", "bytes"), fields))
             else:
                 need(not tag & 0x8000, f"metadata: tag {tag:#x} is critical and unknown")
             at, last = stop, tag
 
-    def section(self, data):
-        entry = data[self.table : self.table + 128]
+    def entries(self, data):
+        """The entries, payloads one behind the other."""
+        place, self.links = self.start, []
+        for i in range(self.sections):
+            entry = data[self.table + 128 * i : self.table + 128 * i + 128]
+            link = Section(entry, data, place, self.seed)
+            self.links.append(link)
+            place += (link.size + 4095) // 4096 * 4096
+        need(place == self.start + self.pages, "sections: payloads are not all of the pages")
+        first = self.links[0]
+        same = all(link.same == first.same for link in self.links)
+        need(same, "sections: another kind, hash or encoding than the first")
+        if self.chain:
+            rates, most = sum(link.target for link in self.links), self.chain["rate"]
+            known = all(link.target > 0 and link.capacity > 0 for link in self.links)
+            need(known and rates <= most * (1 + 1e-9), "chain: rates of its links")
+            need(self.sections <= self.chain["links"] <= 64, "chain: links")
+        self.encoding, self.hash = first.encoding, first.hash
+
+    def has(self, item):
+        hash = xxh3_128(item, self.seed) if self.hash == 8 else (xxh64(item), 0)
+        return any(link.has(*hash) for link in self.links)
+
+    def show(self):
+        hashes = {1: "xxh64, seed 0", 8: f"xxh3-128, seed {self.seed}"}
+        print(f"items      {ENCODINGS[self.encoding]}; {hashes[self.hash]}")
+        print(f"built at   {self.built_at} us since 1970, generation {self.generation}")
+        print(f"uuid       {self.uuid:032x}")
+        print(f"source     {self.source}")
+        print(f"labels     {self.labels}")
+        if self.chain:
+            print(f"chain      {self.chain}")
+        for link in self.links:
+            link.show()
+
+
+class Section:
+    """An entry of the table and its payload, which begins at `start`."""
+
+    def __init__(self, entry, data, start, seed):
         self.kind, self.hash = u(entry, 0, 2), u(entry, 4, 2)
         self.encoding, self.k, self.count = entry[6], entry[7], u(entry, 40, 8)
-        place, size = u(entry, 56, 8), u(entry, 64, 8)
+        self.same = (self.kind, self.hash, self.encoding)
+        place, self.size = u(entry, 56, 8), u(entry, 64, 8)
         self.capacity, self.inserted, self.ones = (u(entry, at, 8) for at in (72, 88, 96))
         self.target = struct.unpack_from("<d", entry, 80)[0]
         need(self.kind in KINDS, f"kind {self.kind} is unknown")
         need(self.encoding in ENCODINGS, f"item encoding {self.encoding} is unknown")
         known = self.hash == 8 or (self.hash == 1 and u(entry, 8, 8) == 0)
         need(known, f"hash {self.hash} with seed {u(entry, 8, 8)} is unknown")
-        need(u(entry, 2, 2) == 0xFFFF and u(entry, 8, 8) == self.seed, "section: column, seed")
+        need(u(entry, 2, 2) == 0xFFFF and u(entry, 8, 8) == seed, "section: column, seed")
         need(not any(entry[16:40] + entry[48:56] + entry[104:]), "section: reserved bytes")
         need(0 <= self.target < 1, "section: target rate")
         k, count = self.k, self.count
@@ -319,19 +365,16 @@ class Filter:
         }
         need(limits[self.kind], "section: parameters")
         words = (count + 63) // 64 if self.kind == 1 else count
-        right = (self.start, 8 * words, (8 * words + 4095) // 4096 * 4096)
-        need((place, size, self.pages) == right, "section: payload")
-        self.bits = data[place : place + size]
-        need(not any(data[place + size : place + self.pages]), "section: padding")
+        need((place, self.size) == (start, 8 * words), "section: payload")
+        end = place + self.size
+        need(end <= len(data), "section: payload")
+        self.bits = data[place:end]
+        need(not any(data[end : (end + 4095) // 4096 * 4096]), "section: padding")
         number = int.from_bytes(self.bits, "little")
         need(bin(number).count("1") == self.ones, "section: set bits")
         need(self.kind != 1 or number >> count == 0, "section: bits past the last")
 
-    def hash_of(self, item):
-        return xxh3_128(item, self.seed) if self.hash == 8 else (xxh64(item), 0)
-
-    def has(self, item):
-        lo, hi = self.hash_of(item)
+    def has(self, lo, hi):
         return {1: self.classic, 2: self.split_block, 3: self.blocked}[self.kind](lo, hi)
 
     def bit(self, at):
@@ -370,16 +413,10 @@ class Filter:
         )
 
     def show(self):
-        hashes = {1: "xxh64, seed 0", 8: f"xxh3-128, seed {self.seed}"}
         size = f"{self.count} bits" if self.kind == 1 else f"{self.count} words"
         print(f"kind       {KINDS[self.kind]}, k {self.k}, {size}, {self.ones} bits set")
-        print(f"items      {ENCODINGS[self.encoding]}; {hashes[self.hash]}")
         print(f"made for   {self.capacity} items at a rate of {self.target}; 0: unknown")
         print(f"inserted   {self.inserted}")
-        print(f"built at   {self.built_at} us since 1970, generation {self.generation}")
-        print(f"uuid       {self.uuid:032x}")
-        print(f"source     {self.source}")
-        print(f"labels     {self.labels}")
 
 
 class Cbor:

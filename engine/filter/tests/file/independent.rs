@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use bloomrf_filter::file::{StoredFilter, encode};
 use bloomrf_filter::{AnyFilter, Encoding, Kind, Presence, Spec};
 
-use crate::world::{rule, stored};
+use crate::world::{self, chain, rule, stored};
 
 /// What the reader says; `None` where there is no Python.
 fn ask(file: &Path, flags: &[&str], lines: &str) -> Option<Output> {
@@ -60,6 +60,22 @@ fn the_independent_reader_gives_the_same_answers_for_a_thousand_items() {
         let told = String::from_utf8_lossy(&said.stderr);
         assert!(said.status.success(), "{kind}: {told}");
         assert!(said.stdout == answers.as_bytes(), "{kind}: other answers");
+    }
+}
+
+#[test]
+fn the_independent_reader_asks_every_link_of_a_chain() {
+    let folder = tempfile::tempdir().unwrap();
+    for kind in Kind::ALL {
+        let stored = StoredFilter::new(chain(kind, 300), rule(kind), Encoding::Utf8);
+        let path = saved(&folder, &encode(&stored).unwrap());
+        let hex = |i| world::item(i).iter().map(|b| format!("{b:02x}")).collect::<String>() + "\n";
+        let Some(said) = ask(&path, &["--hex"], &(0..600).map(hex).collect::<String>()) else {
+            return;
+        };
+        let answer = |i| if stored.contains(&world::item(i)) { "maybe\n" } else { "no\n" };
+        let answers: String = (0..600).map(answer).collect();
+        assert!(said.stdout == answers.as_bytes(), "{}", String::from_utf8_lossy(&said.stderr));
     }
 }
 
