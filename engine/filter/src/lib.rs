@@ -21,6 +21,7 @@ pub mod imported;
 mod in_turn;
 mod item;
 pub mod live;
+pub mod plan;
 mod presence;
 pub mod scaling;
 pub mod split_block;

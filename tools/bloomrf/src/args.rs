@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::address;
 use crate::batch_ids;
+use crate::plan::args::{EXAMPLES as PLAN_EXAMPLES, PlanArgs};
 
 /// The operator's binary of the BloomRF filter node: which batches cannot possibly match?
 #[derive(Debug, Parser)]
@@ -43,6 +44,9 @@ pub(crate) enum Command {
     /// Ask a node: of these batches, which cannot match?
     #[command(after_help = LOOKUP_EXAMPLES)]
     Lookup(LookupArgs),
+    /// How large a filter, how good, and of which kind: from any two of items, rate and memory.
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanArgs),
     /// What this machine gives a node, line by line, with the command that mends it.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
@@ -235,6 +239,7 @@ Examples:
   bloomrf demo
   bloomrf demo --pcap traffic.pcapng.gz --batch-records 1000
   bloomrf doctor --config node.toml
+  bloomrf plan --items 1e8 --fpr 1%
   bloomrf node run --config node.toml
   bloomrf replay traffic.pcap --to 127.0.0.1:6987 --speed 50000/s
   bloomrf lookup --node 127.0.0.1 --where \"port = 445 AND net = '10.0.0.0/8'\" --batches 1-100

@@ -1,6 +1,6 @@
-//! The operator's binary: `demo`, `node`, `replay`, `lookup`, `doctor`. Each command is thin over
-//! the libraries; what a command prints for machines goes to standard output, everything else to
-//! standard error.
+//! The operator's binary: `demo`, `node`, `replay`, `lookup`, `plan`, `doctor`. Each command is
+//! thin over the libraries; what a command prints for machines goes to standard output,
+//! everything else to standard error.
 #![forbid(unsafe_code)]
 
 mod address;
@@ -14,7 +14,9 @@ mod intake;
 mod keys;
 mod lookup;
 mod node;
+mod numbers;
 mod outcome;
+mod plan;
 mod progress;
 mod replay;
 mod signals;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::Node(NodeCommand::CheckConfig(args)) => node::check_config(args),
         Command::Replay(args) => replay::run(args),
         Command::Lookup(args) => lookup::run(args),
+        Command::Plan(args) => plan::run(args),
         Command::Doctor(args) => doctor::run(args),
     };
     outcome.unwrap_or_else(|error| error.report())

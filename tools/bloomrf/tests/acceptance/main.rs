@@ -11,5 +11,6 @@ mod doctor;
 mod ideal;
 mod lookup;
 mod node;
+mod plan;
 mod replay;
 mod surroundings;
