@@ -12,6 +12,7 @@ pub mod atomic;
 pub mod blocked;
 mod blocks;
 pub mod classic;
+pub mod counting;
 #[cfg(test)]
 mod double;
 mod encoding;
@@ -31,6 +32,7 @@ pub use any::{AnyFilter, AnyScaling, Kind};
 pub use atomic::AtomicClassic;
 pub use blocked::Blocked;
 pub use classic::Classic;
+pub use counting::Counting;
 pub use encoding::Encoding;
 pub use imported::Imported;
 pub use item::HashRule;

@@ -9,6 +9,7 @@ pub(crate) mod bloomrf;
 pub(crate) mod classic;
 pub(crate) mod columns;
 pub(crate) mod columns_lanes;
+pub(crate) mod counting;
 pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;

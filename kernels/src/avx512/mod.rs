@@ -12,6 +12,7 @@ pub(crate) mod columns;
 mod columns_bounds;
 pub(crate) mod columns_lanes;
 mod columns_valid;
+pub(crate) mod counting;
 pub(crate) mod digest;
 pub(crate) mod gather;
 mod gather_fields;

@@ -8,6 +8,7 @@ pub mod bloomrf;
 pub mod classic;
 pub mod columns;
 mod count;
+pub mod counting;
 pub(crate) mod gather;
 pub mod split_block;
 pub mod words;

@@ -16,6 +16,7 @@ mod classic_kernels;
 mod columns_gather;
 mod columns_keys;
 mod columns_recent;
+mod counting_kernels;
 mod digest_lengths;
 mod exact;
 mod exhaustive;
