@@ -9,6 +9,7 @@ mod dablooms;
 mod damage;
 mod golden;
 mod guava;
+mod live;
 mod parquet;
 mod redisbloom;
 mod redisson;

@@ -1,10 +1,5 @@
 //! Redisson: three bitmaps with their configs, 81 traces of hashes, and a live Redis.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
 use bloomrf_filter::foreign::redisson::{Config, Redisson, config_key};
 use bloomrf_filter::foreign::{Foreign, Item, Limits, Refusal, Rule, SampleRefusal, encode};
 use bloomrf_filter::{Encoding, SizeRefusal, Spec};
@@ -12,6 +7,7 @@ use serde_json::Value;
 
 use crate::damage;
 use crate::golden::{entries, folder, hex, key, number, numbers, text};
+use crate::live::Redis;
 
 /// The `i`-th item, as the codec encodes it.
 fn item(codec: &str, i: u64) -> Vec<u8> {
@@ -214,74 +210,6 @@ fn any_damage_is_refused_or_read_within_its_own_bytes() {
                 assert!(read.size.abs_diff(config.size) < 60 && read.hash_iterations < 9);
             }
         });
-    }
-}
-
-/// A Redis of this test, on a port that was free; it ends with the test.
-struct Redis {
-    server: Child,
-    stream: BufReader<TcpStream>,
-}
-
-impl Redis {
-    /// `None` where there is no `redis-server`.
-    fn start() -> Option<Redis> {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-            .args(["--appendonly", "no", "--dir", std::env::temp_dir().to_str().unwrap()])
-            .stdout(Stdio::null())
-            .spawn();
-        let Ok(mut server) = server else {
-            println!("skipped: no redis-server");
-            return None;
-        };
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(20) {
-            if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                return Some(Redis { server, stream: BufReader::new(stream) });
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        server.kill().unwrap();
-        panic!("redis-server does not listen");
-    }
-
-    /// The bulk strings of the reply; a number or a status is one.
-    fn ask(&mut self, words: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
-        let mut request = format!("*{}\r\n", words.len()).into_bytes();
-        for word in words {
-            request.extend(format!("${}\r\n", word.len()).bytes());
-            request.extend(*word);
-            request.extend(b"\r\n");
-        }
-        self.stream.get_mut().write_all(&request).unwrap();
-        self.reply()
-    }
-
-    fn reply(&mut self) -> Vec<Option<Vec<u8>>> {
-        let mut line = String::new();
-        self.stream.read_line(&mut line).unwrap();
-        let rest = line[1..].trim_end();
-        match line.as_bytes()[0] {
-            b'*' => (0..rest.parse::<usize>().unwrap()).flat_map(|_| self.reply()).collect(),
-            b'$' if rest == "-1" => vec![None],
-            b'$' => {
-                let mut bytes = vec![0; rest.parse::<usize>().unwrap() + 2];
-                self.stream.read_exact(&mut bytes).unwrap();
-                bytes.truncate(bytes.len() - 2);
-                vec![Some(bytes)]
-            }
-            b'+' | b':' => vec![Some(rest.as_bytes().to_vec())],
-            _ => panic!("{line}"),
-        }
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        _ = self.server.kill();
-        _ = self.server.wait();
     }
 }
 

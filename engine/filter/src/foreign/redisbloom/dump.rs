@@ -6,6 +6,10 @@ use crc::{CRC_64_REDIS, Crc};
 use super::super::cursor::Cursor;
 use super::super::{Limits, Refusal};
 use super::chain::Whole;
+use super::rdb::{
+    DOUBLE, END, LENGTH_32, LENGTH_64, PACKED, STRING, UNSIGNED, double, length, string, type_name,
+    unsigned,
+};
 use super::{Chain, LinkHead, lzf};
 
 impl Chain {
@@ -75,6 +79,11 @@ fn parse_value(cursor: &mut Cursor<'_>, limits: Limits) -> Result<Chain, Refusal
         let expected = "MBbloom-- in its encoding 4";
         return Err(Refusal::field("the module's type", type_name(id), expected));
     }
+    parse_module(cursor, limits)
+}
+
+/// The value of the module, behind its type.
+pub(super) fn parse_module(cursor: &mut Cursor<'_>, limits: Limits) -> Result<Chain, Refusal> {
     let size = unsigned(cursor)?;
     let links = unsigned(cursor)?;
     let (options, growth) = (narrow(unsigned(cursor)?)?, narrow(unsigned(cursor)?)?);
@@ -118,80 +127,9 @@ fn parse_link(
     Ok((head, part))
 }
 
-/// A number in the length encoding of RDB files.
-fn length(cursor: &mut Cursor<'_>) -> Result<u64, Refusal> {
-    let first = cursor.u8()?;
-    match (first >> 6, first) {
-        (0, _) => Ok(first.into()),
-        (1, _) => Ok(u64::from(first & 0x3f) << 8 | u64::from(cursor.u8()?)),
-        (_, LENGTH_32) => Ok(cursor.u32_be()?.into()),
-        (_, LENGTH_64) => cursor.u64_be(),
-        _ => Err(Refusal::field("the form of a length", format!("{first:#04x}"), "a length")),
-    }
-}
-
-fn opcode(cursor: &mut Cursor<'_>, expected: u64) -> Result<(), Refusal> {
-    match length(cursor)? {
-        said if said == expected => Ok(()),
-        said => Err(Refusal::field("the mark of a value", said, expected)),
-    }
-}
-
-fn unsigned(cursor: &mut Cursor<'_>) -> Result<u64, Refusal> {
-    opcode(cursor, UNSIGNED)?;
-    length(cursor)
-}
-
-fn double(cursor: &mut Cursor<'_>) -> Result<f64, Refusal> {
-    opcode(cursor, DOUBLE)?;
-    cursor.f64_le()
-}
-
-/// A string of exactly `bytes` bytes, in any form that Redis writes.
-fn string(cursor: &mut Cursor<'_>, bytes: u64) -> Result<Vec<u8>, Refusal> {
-    opcode(cursor, STRING)?;
-    let expect = |said: u64| match said == bytes {
-        true => Ok(()),
-        false => Err(Refusal::field("the length of a link's bits", said, bytes)),
-    };
-    let form = cursor.rest().first().copied().unwrap_or(0);
-    let digits = match form {
-        // Digits of a number, where the bits happen to spell one.
-        INTEGER_8 => i32::from(cursor.take(2)?[1] as i8),
-        INTEGER_16 => {
-            let bytes = cursor.take(3)?;
-            i16::from_le_bytes([bytes[1], bytes[2]]).into()
-        }
-        INTEGER_32 => {
-            cursor.take(1)?;
-            cursor.u32_le()? as i32
-        }
-        PACKED => {
-            cursor.take(1)?;
-            let (packed, unpacked) = (length(cursor)?, length(cursor)?);
-            expect(unpacked)?;
-            return lzf::unpack(cursor.take(packed)?, unpacked as usize);
-        }
-        _ => {
-            let said = length(cursor)?;
-            expect(said)?;
-            return Ok(cursor.take(said)?.to_vec());
-        }
-    };
-    let digits = digits.to_string().into_bytes();
-    expect(digits.len() as u64)?;
-    Ok(digits)
-}
-
 fn narrow(number: u64) -> Result<u32, Refusal> {
     let wide = |_| Refusal::field("a number of a dump", number, "of 32 bits");
     u32::try_from(number).map_err(wide)
-}
-
-/// Nine characters and ten bits of version.
-fn type_name(id: u64) -> String {
-    let name = (0..9).map(|i| char::from(ALPHABET[(id >> (58 - 6 * i)) as usize & 63]));
-    format!("{} in its encoding {}", name.collect::<String>(), id & 0x3ff)
 }
 
 fn put_length(dump: &mut Vec<u8>, length: u64) {
@@ -232,25 +170,12 @@ fn put_string(dump: &mut Vec<u8>, bytes: &[u8]) {
     dump.extend(bytes);
 }
 
-const CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
+pub(super) const CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
 /// Version and checksum.
 const TRAILER_BYTES: usize = 10;
 /// The version that Redis 7.0 writes, and the newest one that is known.
 const RDB_VERSION: u16 = 10;
-const RDB_VERSION_MAX: u16 = 12;
-const TYPE_MODULE_2: u8 = 7;
+pub(super) const RDB_VERSION_MAX: u16 = 12;
+pub(super) const TYPE_MODULE_2: u8 = 7;
 /// `MBbloom--` of encoding 4.
-const MODULE_ID: u64 = 0x3016_e5a2_89be_f804;
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-// Marks of what follows, in the values of modules.
-const END: u64 = 0;
-const UNSIGNED: u64 = 2;
-const DOUBLE: u64 = 4;
-const STRING: u64 = 5;
-// First bytes of lengths and strings.
-const LENGTH_32: u8 = 0x80;
-const LENGTH_64: u8 = 0x81;
-const INTEGER_8: u8 = 0xc0;
-const INTEGER_16: u8 = 0xc1;
-const INTEGER_32: u8 = 0xc2;
-const PACKED: u8 = 0xc3;
+pub(super) const MODULE_ID: u64 = 0x3016_e5a2_89be_f804;

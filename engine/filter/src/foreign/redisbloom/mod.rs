@@ -1,8 +1,9 @@
 //! RedisBloom: `BF.*` chains and `CF.*` cuckoo filters, as its dumps have them.
 //!
-//! Three forms carry them: the chunks of `SCANDUMP` and `LOADCHUNK` ([`chunks`], without a
+//! Four forms carry them: the chunks of `SCANDUMP` and `LOADCHUNK` ([`chunks`], without a
 //! checksum, invisible until the last one has come), the payload of `DUMP` ([`dump`], with a
-//! CRC64), and the slots of a cuckoo filter ([`cuckoo`], chunks too).
+//! CRC64), a whole RDB file ([`snapshot`], with one too), and the slots of a cuckoo filter
+//! ([`cuckoo`], chunks again).
 
 mod assembly;
 mod chain;
@@ -11,6 +12,8 @@ pub mod cuckoo;
 pub mod dump;
 mod link;
 mod lzf;
+mod rdb;
+pub mod snapshot;
 
 pub use chain::{Chain, Reserve};
 pub use cuckoo::Cuckoo;

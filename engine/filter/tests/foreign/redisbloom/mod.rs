@@ -4,6 +4,7 @@ mod chain;
 mod chunks;
 mod cuckoo;
 mod dump;
+mod snapshot;
 
 use std::path::Path;
 
