@@ -25,6 +25,7 @@ pub mod live;
 pub mod plan;
 mod presence;
 pub mod scaling;
+pub mod sharded;
 pub mod split_block;
 mod sync;
 
@@ -38,4 +39,5 @@ pub use imported::Imported;
 pub use item::HashRule;
 pub use presence::{Build, Inserted, Presence, Remove, Removed, SizeRefusal, Spec};
 pub use scaling::Scaling;
+pub use sharded::{ConcurrentSharded, Sharded};
 pub use split_block::SplitBlock;
