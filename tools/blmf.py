@@ -253,7 +253,8 @@ class Filter:
         need(1 <= self.sections <= 4096, f"{self.sections} sections")
         self.parts(data)
         self.metadata(data)
-        need(self.chain or self.sections == 1, "several sections, and nothing makes one of them")
+        is_whole = self.chain or self.shards is not None or self.sections == 1
+        need(is_whole, "several sections, and nothing makes one of them")
         self.entries(data)
 
     def parts(self, data):
@@ -285,7 +286,8 @@ class Filter:
 
     def metadata(self, data):
         at, end = 256, 256 + self.meta[1] - 8
-        self.source, self.labels, self.chain, last = None, {}, None, -1
+        self.source, self.labels, last = None, {}, -1
+        self.chain = self.shards = None
         while at < end:
             tag, zero, size = struct.unpack_from("<HHI", data, at)
             stop = at + 8 + (size + 7) // 8 * 8
@@ -297,9 +299,13 @@ class Filter:
             elif tag == 3:
                 self.labels = Cbor(value).whole()
             elif tag == 0x8005:
-                need(size == 40 and value[:4] == b"\1\0\0\0", "chain: form")
-                fields = struct.unpack_from("<IddQQ", value, 4)
-                self.chain = dict(zip(("factor", "rate", "tightening", "links", "bytes"), fields))
+                form = (size, value[:4])
+                if form == (16, b"\2\0\0\0") and not any(value[4:8]):
+                    self.shards = u(value, 8, 8)
+                else:
+                    need(form == (40, b"\1\0\0\0"), "compound: form")
+                    names = ("factor", "rate", "tightening", "links", "bytes")
+                    self.chain = dict(zip(names, struct.unpack_from("<IddQQ", value, 4)))
             else:
                 need(not tag & 0x8000, f"metadata: tag {tag:#x} is critical and unknown")
             at, last = stop, tag
@@ -321,11 +327,22 @@ class Filter:
             known = all(link.target > 0 and link.capacity > 0 for link in self.links)
             need(known and rates <= most * (1 + 1e-9), "chain: rates of its links")
             need(self.sections <= self.chain["links"] <= 64, "chain: links")
+        if self.shards is not None:
+            alike = {(link.capacity, link.target) for link in self.links}
+            need(len(alike) == 1, "shards: made for different capacities or rates")
         self.encoding, self.hash = first.encoding, first.hash
 
     def has(self, item):
         hash = xxh3_128(item, self.seed) if self.hash == 8 else (xxh64(item), 0)
+        if self.shards is not None:
+            return self.links[self.shard_of(*hash)].has(*hash)
         return any(link.has(*hash) for link in self.links)
+
+    def shard_of(self, lo, hi):
+        x = rotl(lo, 32) ^ hi * 0x9E3779B97F4A7C15 & M64
+        x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD & M64
+        x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 & M64
+        return (x ^ x >> 33) * self.sections >> 64
 
     def show(self):
         hashes = {1: "xxh64, seed 0", 8: f"xxh3-128, seed {self.seed}"}
@@ -336,6 +353,8 @@ class Filter:
         print(f"labels     {self.labels}")
         if self.chain:
             print(f"chain      {self.chain}")
+        if self.shards is not None:
+            print(f"shards     {self.sections}, for {self.shards} items together")
         for link in self.links:
             link.show()
 

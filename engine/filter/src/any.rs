@@ -1,13 +1,18 @@
 //! A filter of any kind: what a file holds, and what a command works on.
 
+mod forward;
 mod scaling;
+mod sharded;
 
 use std::fmt;
 
 use bloomrf_kernels::hash::Hash128;
 
+use forward::forward_presence;
 pub use scaling::AnyScaling;
 pub(crate) use scaling::each_scaling;
+pub use sharded::AnySharded;
+pub(crate) use sharded::each_sharded;
 
 use crate::{Blocked, Build, Classic, Imported, Inserted, Presence, SizeRefusal, Spec, SplitBlock};
 
@@ -67,19 +72,8 @@ pub enum AnyFilter {
     Imported(Imported),
     /// A chain that grows.
     Scaling(AnyScaling),
-}
-
-/// What `$of` is for the filter `$filter` inside `$any`.
-macro_rules! each {
-    ($any:expr, $filter:ident => $of:expr) => {
-        match $any {
-            AnyFilter::Classic($filter) => $of,
-            AnyFilter::SplitBlock($filter) => $of,
-            AnyFilter::Blocked($filter) => $of,
-            AnyFilter::Imported($filter) => $of,
-            AnyFilter::Scaling($filter) => $of,
-        }
-    };
+    /// Shards by hash.
+    Sharded(AnySharded),
 }
 
 impl AnyFilter {
@@ -96,7 +90,7 @@ impl AnyFilter {
         }))
     }
 
-    /// Its kind; of a chain, that of its links.
+    /// Its kind; of a chain or shards, that of each.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -105,49 +99,16 @@ impl AnyFilter {
             Self::Blocked(_) => Kind::Blocked,
             Self::Imported(_) => Kind::Imported,
             Self::Scaling(chain) => chain.kind(),
+            Self::Sharded(shards) => shards.kind(),
         }
     }
 }
 
-impl Presence for AnyFilter {
-    fn insert(&mut self, item: Hash128) -> Inserted {
-        each!(self, filter => filter.insert(item))
-    }
+forward_presence!(AnyFilter: Classic, SplitBlock, Blocked, Imported, Scaling, Sharded);
 
-    fn contains(&self, item: Hash128) -> bool {
-        each!(self, filter => filter.contains(item))
-    }
-
-    fn insert_many(&mut self, items: &[Hash128]) -> usize {
-        each!(self, filter => filter.insert_many(items))
-    }
-
-    fn contains_many(&self, items: &[Hash128], found: &mut [u64]) {
-        each!(self, filter => filter.contains_many(items, found));
-    }
-
-    fn capacity(&self) -> u64 {
-        each!(self, filter => filter.capacity())
-    }
-
-    fn inserted(&self) -> u64 {
-        each!(self, filter => filter.inserted())
-    }
-
-    fn fill(&self) -> f64 {
-        each!(self, filter => filter.fill())
-    }
-
-    fn fpr(&self) -> f64 {
-        each!(self, filter => filter.fpr())
-    }
-
-    fn estimate(&self) -> f64 {
-        each!(self, filter => filter.estimate())
-    }
-
-    fn bytes(&self) -> u64 {
-        each!(self, filter => filter.bytes())
+impl From<AnySharded> for AnyFilter {
+    fn from(shards: AnySharded) -> Self {
+        Self::Sharded(shards)
     }
 }
 

@@ -29,7 +29,7 @@ pub mod sharded;
 pub mod split_block;
 mod sync;
 
-pub use any::{AnyFilter, AnyScaling, Kind};
+pub use any::{AnyFilter, AnyScaling, AnySharded, Kind};
 pub use atomic::AtomicClassic;
 pub use blocked::Blocked;
 pub use classic::Classic;

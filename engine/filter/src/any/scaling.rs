@@ -2,7 +2,7 @@
 
 use bloomrf_kernels::hash::Hash128;
 
-use super::{AnyFilter, Kind};
+use super::{AnyFilter, Kind, forward_presence};
 use crate::scaling::{ChainRefusal, Growth, Link};
 use crate::{Blocked, Build, Classic, Inserted, Presence, Scaling, Spec, SplitBlock};
 
@@ -107,44 +107,4 @@ fn chain<F: Build + TryFrom<AnyFilter>>(
     }
 }
 
-impl Presence for AnyScaling {
-    fn insert(&mut self, item: Hash128) -> Inserted {
-        each_scaling!(self, chain => chain.insert(item))
-    }
-
-    fn contains(&self, item: Hash128) -> bool {
-        each_scaling!(self, chain => chain.contains(item))
-    }
-
-    fn insert_many(&mut self, items: &[Hash128]) -> usize {
-        each_scaling!(self, chain => chain.insert_many(items))
-    }
-
-    fn contains_many(&self, items: &[Hash128], found: &mut [u64]) {
-        each_scaling!(self, chain => chain.contains_many(items, found));
-    }
-
-    fn capacity(&self) -> u64 {
-        each_scaling!(self, chain => chain.capacity())
-    }
-
-    fn inserted(&self) -> u64 {
-        each_scaling!(self, chain => chain.inserted())
-    }
-
-    fn fill(&self) -> f64 {
-        each_scaling!(self, chain => chain.fill())
-    }
-
-    fn fpr(&self) -> f64 {
-        each_scaling!(self, chain => chain.fpr())
-    }
-
-    fn estimate(&self) -> f64 {
-        each_scaling!(self, chain => chain.estimate())
-    }
-
-    fn bytes(&self) -> u64 {
-        each_scaling!(self, chain => chain.bytes())
-    }
-}
+forward_presence!(AnyScaling: Classic, SplitBlock, Blocked);

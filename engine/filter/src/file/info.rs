@@ -7,7 +7,7 @@ use bloomrf_engine::format::container::{
     Place,
 };
 
-use super::chain::Chain;
+use super::compound::Compound;
 use super::entry::Entry;
 use super::metadata::{self, Metadata};
 use super::shape::Shape;
@@ -30,7 +30,7 @@ pub struct Info {
     /// Free labels.
     pub labels: BTreeMap<String, String>,
     /// What makes one filter of several sections.
-    pub chain: Option<Chain>,
+    pub compound: Option<Compound>,
     /// Its filters.
     pub sections: Vec<SectionInfo>,
     /// Bytes of the file.
@@ -99,12 +99,12 @@ impl Tables {
             let bytes = place.of(head).ok_or(ContainerRefusal::Layout { part })?;
             identity.checked_table(part, bytes)
         };
-        let Metadata { source, labels, chain } =
+        let Metadata { source, labels, compound } =
             metadata::read(table(outline.metadata(), Part::Metadata)?)?;
         let entries =
             read_entries(table(outline.section_table(), Part::Sections)?, outline.pages())?;
         let Some((first, _)) = entries.first() else { return Err(sections(SECTIONS_MAX)) };
-        if chain.is_none() && entries.len() != 1 {
+        if compound.is_none() && entries.len() != 1 {
             return Err(sections(1));
         }
         let (rule, encoding) = (first.rule, first.encoding);
@@ -113,8 +113,17 @@ impl Tables {
         }
         let sections = entries.iter().map(|(entry, shape)| section(entry, *shape)).collect();
         let page_size = outline.page_size;
-        let info =
-            Info { stamp, rule, encoding, source, labels, chain, sections, file_bytes, page_size };
+        let info = Info {
+            stamp,
+            rule,
+            encoding,
+            source,
+            labels,
+            compound,
+            sections,
+            file_bytes,
+            page_size,
+        };
         Ok(Tables { outline, entries, info })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bloomrf_engine::format::container::{CRITICAL, Items, TRAILER_BYTES, write_item};
 use bloomrf_engine::limits::METADATA_BYTES_MAX;
 
-use super::chain::Chain;
+use super::compound::Compound;
 use super::source::{labels_from_cbor, labels_to_cbor};
 use super::{EncodeError, FileRefusal, SourcePosition};
 
@@ -15,14 +15,14 @@ pub(super) struct Metadata {
     pub(super) source: Option<SourcePosition>,
     pub(super) labels: BTreeMap<String, String>,
     /// What makes one filter of several sections.
-    pub(super) chain: Option<Chain>,
+    pub(super) compound: Option<Compound>,
 }
 
 /// The items, without a trailer.
 pub(super) fn encode(
     source: Option<&SourcePosition>,
     labels: &BTreeMap<String, String>,
-    chain: Option<&Chain>,
+    compound: Option<&Compound>,
 ) -> Result<Vec<u8>, EncodeError> {
     let mut out = Vec::new();
     if let Some(source) = source {
@@ -31,8 +31,8 @@ pub(super) fn encode(
     if !labels.is_empty() {
         write_item(TAG_LABELS, &labels_to_cbor(labels), &mut out);
     }
-    if let Some(chain) = chain {
-        write_item(TAG_CHAIN, &chain.encode(), &mut out);
+    if let Some(compound) = compound {
+        write_item(TAG_COMPOUND, &compound.encode(), &mut out);
     }
     let (bytes, most) = (out.len(), METADATA_BYTES_MAX - TRAILER_BYTES);
     if bytes <= most { Ok(out) } else { Err(EncodeError::Metadata { bytes, most }) }
@@ -56,7 +56,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Metadata, FileRefusal> {
                 metadata.source = Some(source);
             }
             TAG_LABELS => metadata.labels = labels_from_cbor(value).map_err(|_| malformed)?,
-            TAG_CHAIN => metadata.chain = Some(Chain::read(value).ok_or(malformed)?),
+            TAG_COMPOUND => metadata.compound = Some(Compound::read(value).ok_or(malformed)?),
             _ if tag & CRITICAL != 0 => return Err(malformed),
             _ => {}
         }
@@ -66,4 +66,4 @@ pub(super) fn read(bytes: &[u8]) -> Result<Metadata, FileRefusal> {
 
 const TAG_SOURCE: u16 = 2;
 const TAG_LABELS: u16 = 3;
-const TAG_CHAIN: u16 = CRITICAL | 5;
+const TAG_COMPOUND: u16 = CRITICAL | 5;

@@ -13,8 +13,8 @@
 //! in [`save`] and [`load`].
 
 mod cbor;
-mod chain;
 mod codes;
+mod compound;
 mod entry;
 mod info;
 mod metadata;
@@ -29,7 +29,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-pub use chain::Chain;
+pub use compound::Compound;
 pub use info::{Info, SectionInfo};
 pub use read::{Asked, decode};
 pub use refusal::{EncodeError, EntryFault, FileRefusal};

@@ -5,7 +5,7 @@ use bloomrf_engine::format::container::Parts;
 
 use super::entry::Counts;
 use super::info::Tables;
-use super::{Chain, FILTER_FILE_BYTES_MAX, FileRefusal, Info, StoredFilter, payload};
+use super::{Compound, FILTER_FILE_BYTES_MAX, FileRefusal, Info, StoredFilter, payload};
 use crate::{AnyFilter, Encoding, HashRule};
 
 /// How a reader is going to ask. What it leaves out, the file says.
@@ -65,7 +65,7 @@ pub fn decode(bytes: &[u8], asked: &Asked) -> Result<StoredFilter, FileRefusal> 
             .map_err(|reason| FileRefusal::Payload { section, reason })?;
         filters.push((filter, entry.counts));
     }
-    let (filter, target_fpr) = join(info.chain, filters)?;
+    let (filter, target_fpr) = join(info.compound, filters)?;
     Ok(StoredFilter {
         filter,
         rule: info.rule,
@@ -79,11 +79,11 @@ pub fn decode(bytes: &[u8], asked: &Asked) -> Result<StoredFilter, FileRefusal> 
 
 /// The filter that sections make, and the rate that it was made for.
 fn join(
-    chain: Option<Chain>,
+    compound: Option<Compound>,
     mut filters: Vec<(AnyFilter, Counts)>,
 ) -> Result<(AnyFilter, Option<f64>), FileRefusal> {
-    match chain {
-        Some(chain) => Ok((chain.join(filters)?, Some(chain.fpr()))),
+    match compound {
+        Some(compound) => compound.join(filters),
         None => match filters.pop() {
             Some((filter, counts)) => Ok((filter, counts.target_fpr)),
             None => Err(FileRefusal::Sections { found: 0, most: 1 }),

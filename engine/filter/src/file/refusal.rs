@@ -5,6 +5,7 @@ use bloomrf_engine::format::container::ContainerRefusal;
 
 use super::codes::{Words, encoding_name};
 use crate::scaling::ChainRefusal;
+use crate::sharded::ShardRefusal;
 use crate::{Encoding, HashRule};
 
 /// Why a file is no filter, or none that may be asked so.
@@ -50,8 +51,11 @@ pub enum FileRefusal {
     /// Links that are no chain.
     #[error("the links make no chain: {0}")]
     Chain(ChainRefusal),
-    /// Links of several kinds, or of one that makes no chain.
-    #[error("the links of a chain are of several kinds, or of one that makes none")]
+    /// Shards that are not of one filter.
+    #[error("the shards make no filter: {0}")]
+    Shards(ShardRefusal),
+    /// Links or shards of several kinds or rates, or of a kind that makes none.
+    #[error("links or shards of several kinds or rates, or of a kind that makes none")]
     Mixed,
     /// An entry of the section table is none that this format allows.
     #[error("section {section}: {fault}")]

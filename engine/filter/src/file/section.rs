@@ -3,12 +3,15 @@
 use bloomrf_kernels::{Kernel, words};
 
 use super::StoredFilter;
-use super::chain::Chain;
+use super::compound::Compound;
 use super::entry::Counts;
 use super::shape::Shape;
-use crate::any::each_scaling;
+use crate::any::{each_scaling, each_sharded};
 use crate::scaling::Link;
-use crate::{AnyFilter, AnyScaling, Blocked, Classic, Imported, Presence, Scaling, SplitBlock};
+use crate::{
+    AnyFilter, AnyScaling, AnySharded, Blocked, Classic, Imported, Presence, Scaling, Sharded,
+    SplitBlock,
+};
 
 /// A filter as it is stored.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +48,7 @@ impl<'a> Section<'a> {
 }
 
 /// The sections of a filter, in the order of the table, and what makes one filter of them.
-pub(super) fn sections(stored: &StoredFilter) -> (Vec<Section<'_>>, Option<Chain>) {
+pub(super) fn sections(stored: &StoredFilter) -> (Vec<Section<'_>>, Option<Compound>) {
     let target = stored.target_fpr;
     let sections = match &stored.filter {
         AnyFilter::Classic(filter) => Section::single(filter, target),
@@ -53,8 +56,12 @@ pub(super) fn sections(stored: &StoredFilter) -> (Vec<Section<'_>>, Option<Chain
         AnyFilter::Blocked(filter) => Section::single(filter, target),
         AnyFilter::Imported(filter) => Section::single(filter, target),
         AnyFilter::Scaling(chain) => {
-            let form = Chain::Scaling { fpr: chain.promised_fpr(), growth: chain.growth() };
+            let form = Compound::Scaling { fpr: chain.promised_fpr(), growth: chain.growth() };
             return (each_scaling!(chain, chain => links(chain)), Some(form));
+        }
+        AnyFilter::Sharded(shards) => {
+            let form = Compound::Sharded { capacity: shards.capacity() };
+            return (each_sharded!(shards, shards => parts(shards, target)), Some(form));
         }
     };
     (sections, None)
@@ -63,6 +70,11 @@ pub(super) fn sections(stored: &StoredFilter) -> (Vec<Section<'_>>, Option<Chain
 fn links<F: Single>(chain: &Scaling<F>) -> Vec<Section<'_>> {
     let links = chain.links().iter();
     links.map(|Link { filter, spec }| Section::of(filter, spec.items, Some(spec.fpr))).collect()
+}
+
+fn parts<F: Single>(shards: &Sharded<F>, target_fpr: Option<f64>) -> Vec<Section<'_>> {
+    let shards = shards.shards().iter();
+    shards.map(|shard| Section::of(shard, shard.capacity(), target_fpr)).collect()
 }
 
 impl Single for Classic {

@@ -29,11 +29,11 @@ pub fn encode_paged(stored: &StoredFilter, page_size: PageSize) -> Result<Vec<u8
     if let Some(fpr) = stored.target_fpr.filter(|fpr| !is_rate(*fpr)) {
         return Err(EncodeError::Rate(fpr));
     }
-    let (sections, chain) = sections(stored);
+    let (sections, compound) = sections(stored);
     if sections.iter().any(|section| !section.shape.is_of(*rule)) {
         return Err(EncodeError::Rule { rule: *rule });
     }
-    let metadata = metadata::encode(stored.source.as_ref(), &stored.labels, chain.as_ref())?;
+    let metadata = metadata::encode(stored.source.as_ref(), &stored.labels, compound.as_ref())?;
     let payloads = sections.iter().map(|s| s.shape.bytes().next_multiple_of(ALIGNMENT));
     let outline = Outline {
         features: Features::default(),

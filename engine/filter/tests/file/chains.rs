@@ -1,11 +1,11 @@
-//! A chain is stored in a section for each of its links.
+//! A chain is stored in a section for each of its links, shards in one for each.
 
-use bloomrf_filter::file::{Asked, Chain, FileRefusal, Info, StoredFilter, decode, encode};
+use bloomrf_filter::file::{Asked, Compound, FileRefusal, Info, StoredFilter, decode, encode};
 use bloomrf_filter::scaling::{ChainRefusal, Growth};
 use bloomrf_filter::{AnyFilter, Encoding, Kind, Presence};
 
 use crate::reseal::reseal;
-use crate::world::{chain, item, rule, stored};
+use crate::world::{chain, item, rule, shards, stored};
 
 #[test]
 fn a_chain_reads_back_answers_as_before_and_grows_on() {
@@ -15,7 +15,7 @@ fn a_chain_reads_back_answers_as_before_and_grows_on() {
             let bytes = encode(&stored).unwrap();
             let info = Info::read(&bytes, bytes.len() as u64).unwrap();
             let growth = Growth::default();
-            assert_eq!(info.chain, Some(Chain::Scaling { fpr: 0.01, growth }));
+            assert_eq!(info.compound, Some(Compound::Scaling { fpr: 0.01, growth }));
             let AnyFilter::Scaling(ours) = &stored.filter else { panic!("a chain") };
             assert_eq!(info.sections.len(), ours.specs().len());
             let capacities: Vec<u64> = info.sections.iter().map(|s| s.capacity).collect();
@@ -69,4 +69,42 @@ fn a_chain_under_a_foreign_hash_is_refused() {
     let stored =
         StoredFilter { rule, filter: chain(Kind::Blocked, 9).into(), ..stored(Kind::Blocked, 1) };
     assert!(encode(&stored).is_err());
+}
+
+#[test]
+fn shards_read_back_and_answer_as_before() {
+    for kind in Kind::ALL {
+        for count in [1, 2, 64] {
+            let filter = shards(kind, count, 3_000);
+            let stored = StoredFilter { filter: filter.into(), ..stored(kind, 1) };
+            let bytes = encode(&stored).unwrap();
+            let info = Info::read(&bytes, bytes.len() as u64).unwrap();
+            assert_eq!(info.compound, Some(Compound::Sharded { capacity: 3_000 }));
+            assert_eq!(info.sections.len(), count);
+            let read = decode(&bytes, &Asked::default()).unwrap();
+            assert_eq!(encode(&read).unwrap(), bytes, "{count} of {kind}");
+            assert_eq!((read.target_fpr, read.filter.capacity()), (Some(0.01), 3_000));
+            assert!((0..3_000).all(|i| read.contains(&item(i))), "{count} of {kind}");
+            assert!((0..6_000).all(|i| read.contains(&item(i)) == stored.contains(&item(i))));
+        }
+    }
+}
+
+#[test]
+fn shards_that_are_not_of_one_filter_are_refused() {
+    let filter = shards(Kind::Classic, 2, 100);
+    let plain = StoredFilter { filter: filter.into(), ..stored(Kind::Classic, 1) };
+    let plain = StoredFilter { source: None, labels: [].into(), ..plain };
+    let bytes = encode(&plain).unwrap();
+    let second = 256 + 8 + 16 + 8 + 128;
+    let refused = |at: usize| {
+        let mut forged = bytes.clone();
+        forged[at] ^= 1;
+        reseal(&mut forged);
+        decode(&forged, &Asked::default()).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(refused(second + 72), FileRefusal::Shards(_)), "another capacity");
+    assert_eq!(refused(second + 80), FileRefusal::Mixed, "another rate");
+    assert_eq!(refused(266), FileRefusal::Metadata { tag: 0x8005 });
+    assert_eq!(refused(268), FileRefusal::Metadata { tag: 0x8005 });
 }

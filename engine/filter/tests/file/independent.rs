@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use bloomrf_filter::file::{StoredFilter, encode};
 use bloomrf_filter::{AnyFilter, Encoding, Kind, Presence, Spec};
 
-use crate::world::{self, chain, rule, stored};
+use crate::world::{self, chain, rule, shards, stored};
 
 /// What the reader says; `None` where there is no Python.
 fn ask(file: &Path, flags: &[&str], lines: &str) -> Option<Output> {
@@ -64,10 +64,12 @@ fn the_independent_reader_gives_the_same_answers_for_a_thousand_items() {
 }
 
 #[test]
-fn the_independent_reader_asks_every_link_of_a_chain() {
+fn the_independent_reader_asks_links_of_chains_and_shards() {
     let folder = tempfile::tempdir().unwrap();
-    for kind in Kind::ALL {
-        let stored = StoredFilter::new(chain(kind, 300), rule(kind), Encoding::Utf8);
+    let chains = Kind::ALL.map(|kind| (kind, AnyFilter::from(chain(kind, 300))));
+    let sharded = Kind::ALL.map(|kind| (kind, AnyFilter::from(shards(kind, 5, 300))));
+    for (kind, filter) in chains.into_iter().chain(sharded) {
+        let stored = StoredFilter::new(filter, rule(kind), Encoding::Utf8);
         let path = saved(&folder, &encode(&stored).unwrap());
         let hex = |i| world::item(i).iter().map(|b| format!("{b:02x}")).collect::<String>() + "\n";
         let Some(said) = ask(&path, &["--hex"], &(0..600).map(hex).collect::<String>()) else {

@@ -3,7 +3,9 @@
 use bloomrf_filter::file::{SourcePosition, Stamp, StoredFilter};
 use bloomrf_filter::foreign::Rule;
 use bloomrf_filter::scaling::Growth;
-use bloomrf_filter::{AnyFilter, AnyScaling, Encoding, HashRule, Imported, Kind, Presence, Spec};
+use bloomrf_filter::{
+    AnyFilter, AnyScaling, AnySharded, Encoding, HashRule, Imported, Kind, Presence, Spec,
+};
 
 /// All kinds that a file may hold.
 pub(crate) const KINDS: [Kind; 4] =
@@ -48,14 +50,26 @@ pub(crate) fn chain(kind: Kind, items: u64) -> AnyScaling {
     chain
 }
 
-/// Small files of every kind, and of chains of two links of every kind that makes one.
+/// Shards of a kind with the items below `items`.
+pub(crate) fn shards(kind: Kind, shards: usize, items: u64) -> AnySharded {
+    let spec = Spec { items: items.max(1), fpr: 0.01 };
+    let mut filter = AnySharded::build(kind, &spec, shards).unwrap().unwrap();
+    let hashes: Vec<_> = (0..items).map(|i| rule(kind).hash(&item(i))).collect();
+    assert_eq!(filter.insert_many(&hashes), 0);
+    filter
+}
+
+/// Small files of every kind, and of chains of two links of every kind that makes one; and one of
+/// two shards.
 pub(crate) fn small() -> Vec<(String, StoredFilter)> {
     let single = KINDS.map(|kind| (kind.to_string(), stored(kind, 60)));
     let chains = Kind::ALL.map(|kind| {
         let chain = AnyFilter::from(chain(kind, 50));
         (format!("{kind} chain"), StoredFilter { filter: chain, ..stored(kind, 1) })
     });
-    single.into_iter().chain(chains).collect()
+    let sharded = AnyFilter::from(shards(Kind::Blocked, 2, 20));
+    let sharded = StoredFilter { filter: sharded, ..stored(Kind::Blocked, 1) };
+    single.into_iter().chain(chains).chain([("two shards".to_owned(), sharded)]).collect()
 }
 
 /// That filter with all that a file can say.
