@@ -76,8 +76,10 @@ impl LaneHomes {
 mod tests {
     use super::*;
 
-    /// Batches, each as queues with their lanes.
-    fn seen(batches: &[&[(usize, &[u8])]]) -> (u64, u64) {
+    /// Queues with their lanes.
+    type Batch<'a> = [(usize, &'a [u8])];
+
+    fn seen(batches: &[&Batch<'_>]) -> (u64, u64) {
         let mut homes = LaneHomes::default();
         for batch in batches {
             let mut queues = LaneQueues::default();
@@ -98,16 +100,16 @@ mod tests {
 
     #[test]
     fn a_lane_that_keeps_to_its_queue_is_not_counted() {
-        let batch: &[(usize, &[u8])] = &[(0, &[0, 63]), (1, &[1]), (0, &[63, 0])];
+        let batch: &Batch = &[(0, &[0, 63]), (1, &[1]), (0, &[63, 0])];
         assert_eq!(seen(&[batch, batch, &[(0, &[63])]]), (0, 0));
     }
 
     #[test]
     fn a_lane_on_several_queues_is_split_and_one_on_another_queue_has_moved() {
-        let (straight, split): (&[(usize, &[u8])], &[(usize, &[u8])]) =
-            (&[(0, &[0]), (1, &[63])], &[(0, &[0, 63]), (1, &[63])]);
+        let straight: &Batch = &[(0, &[0]), (1, &[63])];
+        let split: &Batch = &[(0, &[0, 63]), (1, &[63])];
         assert_eq!(seen(&[straight, split, straight]), (1, 0));
-        let crossed: &[(usize, &[u8])] = &[(0, &[63]), (1, &[0])];
+        let crossed: &Batch = &[(0, &[63]), (1, &[0])];
         assert_eq!(seen(&[straight, crossed, crossed, straight]), (0, 4));
     }
 
