@@ -13,6 +13,7 @@ pub mod blocked;
 mod blocks;
 pub mod classic;
 pub mod counting;
+pub mod cuckoo;
 #[cfg(test)]
 mod double;
 mod encoding;
@@ -34,6 +35,7 @@ pub use atomic::AtomicClassic;
 pub use blocked::Blocked;
 pub use classic::Classic;
 pub use counting::Counting;
+pub use cuckoo::Cuckoo;
 pub use encoding::Encoding;
 pub use imported::Imported;
 pub use item::HashRule;

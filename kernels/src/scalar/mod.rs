@@ -9,6 +9,7 @@ pub mod classic;
 pub mod columns;
 mod count;
 pub mod counting;
+pub mod cuckoo;
 pub(crate) mod gather;
 pub mod split_block;
 pub mod words;

@@ -17,6 +17,7 @@ mod columns_gather;
 mod columns_keys;
 mod columns_recent;
 mod counting_kernels;
+mod cuckoo_kernels;
 mod digest_lengths;
 mod exact;
 mod exhaustive;
