@@ -9,12 +9,12 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_maskz_compress_epi64, _mm512_mul_epu32,
-    _mm512_or_si512, _mm512_setr_epi64, _mm512_srli_epi64, _mm512_xor_si512,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_mul_epu32, _mm512_or_si512,
+    _mm512_setr_epi64, _mm512_srli_epi64, _mm512_xor_si512,
 };
 
 use super::hash::{all, mul};
-use super::lanes::{load8, load8_at, store8, store8_at};
+use super::lanes::{load8, store8, store8_at};
 use crate::ahead::{FAR, FAR_ITEMS, NEAR, NEAR_ITEMS, PLACES_AHEAD, eight, is_far};
 use crate::avx2::blocked::prefetch;
 use crate::hash::Hash128;
@@ -177,19 +177,14 @@ impl<const ITEMS: usize> List<ITEMS> {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
     fn keep(&mut self, words: &[u64], left: usize) -> usize {
         let mut kept = 0;
-        for at in (0..left).step_by(8) {
-            let mut hits = 0;
-            for lane in 0..8 {
-                let place = self.places[at + lane];
-                hits |= (words[(place / 64) as usize] >> (place % 64) & 1) << lane;
-            }
-            let hits = hits as u8 & (0xFF >> (8 - (left - at).min(8)));
-            // Not past `at`: what is overwritten was read.
-            for list in [&mut self.values, &mut self.steps, &mut self.items] {
-                let lanes = _mm512_maskz_compress_epi64(hits, load8_at(list, at));
-                store8_at(list, kept, lanes);
-            }
-            kept += hits.count_ones() as usize;
+        for at in 0..left {
+            let place = self.places[at];
+            // Not past `at`: what is overwritten was read. Without a branch, since any guess at a
+            // bit of a filter is wrong half of the time.
+            self.values[kept] = self.values[at];
+            self.steps[kept] = self.steps[at];
+            self.items[kept] = self.items[at];
+            kept += (words[(place / 64) as usize] >> (place % 64) & 1) as usize;
         }
         kept
     }

@@ -33,18 +33,6 @@ pub(crate) fn store8(words: &mut [u64; 8], lanes: __m512i) {
 /// Unless there are as many.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(crate) fn load8_at(words: &[u64], at: usize) -> __m512i {
-    let words = &words[at..][..8];
-    // SAFETY: the slice covers 64 readable bytes; the load asks for no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-/// Eight words from `at`.
-///
-/// # Panics
-/// Unless there are as many.
-#[inline]
-#[target_feature(enable = "avx512f")]
 pub(crate) fn store8_at(words: &mut [u64], at: usize, lanes: __m512i) {
     let words = &mut words[at..][..8];
     // SAFETY: the slice covers 64 writable bytes; the store asks for no alignment.
