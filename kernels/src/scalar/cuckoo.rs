@@ -78,9 +78,27 @@ struct Step {
     slot: u16,
 }
 
+/// Moves one fingerprint to its other bucket where that has a free slot, else looks further.
+///
+/// The first step of [`search`], without its list: it is enough for most.
+fn make_way(buckets: &mut [u64], fingerprint: u64, starts: [usize; 2]) -> bool {
+    for start in starts {
+        let full = buckets[start];
+        for shift in [0, 16, 32, 48] {
+            let moved = full >> shift & 0xFFFF;
+            let next = other(buckets.len(), moved, start);
+            if put(&mut buckets[next], moved) {
+                buckets[start] = (full & !(0xFFFF << shift)) | (fingerprint << shift);
+                return true;
+            }
+        }
+    }
+    search(buckets, fingerprint, starts)
+}
+
 /// Finds the nearest free slot, moves the fingerprints of the way there, and puts the new one in.
 #[cold]
-fn make_way(buckets: &mut [u64], fingerprint: u64, starts: [usize; 2]) -> bool {
+fn search(buckets: &mut [u64], fingerprint: u64, starts: [usize; 2]) -> bool {
     const NONE: u16 = u16::MAX;
     let start = |bucket: usize| Step { bucket: bucket as u32, from: NONE, slot: 0 };
     let mut steps = [start(starts[0]); LOOKED_AT_MAX];
