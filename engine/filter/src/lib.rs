@@ -17,6 +17,7 @@ pub mod cuckoo;
 #[cfg(test)]
 mod double;
 mod encoding;
+pub mod expiring;
 pub mod file;
 pub mod foreign;
 pub mod imported;
@@ -29,6 +30,7 @@ pub mod scaling;
 pub mod sharded;
 pub mod split_block;
 mod sync;
+pub mod window;
 
 pub use any::{AnyFilter, AnyScaling, AnySharded, Kind};
 pub use atomic::AtomicClassic;
@@ -37,9 +39,11 @@ pub use classic::Classic;
 pub use counting::Counting;
 pub use cuckoo::Cuckoo;
 pub use encoding::Encoding;
+pub use expiring::Expiring;
 pub use imported::Imported;
 pub use item::HashRule;
 pub use presence::{Build, Inserted, Presence, Remove, Removed, SizeRefusal, Spec};
 pub use scaling::Scaling;
 pub use sharded::{ConcurrentSharded, Sharded};
 pub use split_block::SplitBlock;
+pub use window::Rolling;
