@@ -14,7 +14,10 @@ pub(crate) use scaling::each_scaling;
 pub use sharded::AnySharded;
 pub(crate) use sharded::each_sharded;
 
-use crate::{Blocked, Build, Classic, Imported, Inserted, Presence, SizeRefusal, Spec, SplitBlock};
+use crate::{
+    Blocked, Build, Classic, Counting, Cuckoo, Imported, Inserted, Presence, SizeRefusal, Spec,
+    SplitBlock,
+};
 
 /// A kind of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,13 +29,18 @@ pub enum Kind {
     SplitBlock,
     /// [`Blocked`].
     Blocked,
+    /// [`Counting`].
+    Counting,
+    /// [`Cuckoo`].
+    Cuckoo,
     /// [`Imported`].
     Imported,
 }
 
 impl Kind {
     /// All kinds that can be built.
-    pub const ALL: [Self; 3] = [Self::Classic, Self::SplitBlock, Self::Blocked];
+    pub const ALL: [Self; 5] =
+        [Self::Classic, Self::SplitBlock, Self::Blocked, Self::Counting, Self::Cuckoo];
 
     /// Its name, as commands take it.
     #[must_use]
@@ -41,6 +49,8 @@ impl Kind {
             Self::Classic => "classic",
             Self::SplitBlock => "split-block",
             Self::Blocked => "blocked",
+            Self::Counting => "counting",
+            Self::Cuckoo => "cuckoo",
             Self::Imported => "imported",
         }
     }
@@ -68,6 +78,10 @@ pub enum AnyFilter {
     SplitBlock(SplitBlock),
     /// k bits in a cache line.
     Blocked(Blocked),
+    /// Counters, to take items back.
+    Counting(Counting),
+    /// Fingerprints, to take items back.
+    Cuckoo(Cuckoo),
     /// Bits of another system.
     Imported(Imported),
     /// A chain that grows.
@@ -86,6 +100,8 @@ impl AnyFilter {
             Kind::Classic => Classic::build(spec)?.into(),
             Kind::SplitBlock => SplitBlock::build(spec)?.into(),
             Kind::Blocked => Blocked::build(spec)?.into(),
+            Kind::Counting => Counting::build(spec)?.into(),
+            Kind::Cuckoo => Cuckoo::build(spec)?.into(),
             Kind::Imported => return Ok(None),
         }))
     }
@@ -97,6 +113,8 @@ impl AnyFilter {
             Self::Classic(_) => Kind::Classic,
             Self::SplitBlock(_) => Kind::SplitBlock,
             Self::Blocked(_) => Kind::Blocked,
+            Self::Counting(_) => Kind::Counting,
+            Self::Cuckoo(_) => Kind::Cuckoo,
             Self::Imported(_) => Kind::Imported,
             Self::Scaling(chain) => chain.kind(),
             Self::Sharded(shards) => shards.kind(),
@@ -104,7 +122,9 @@ impl AnyFilter {
     }
 }
 
-forward_presence!(AnyFilter: Classic, SplitBlock, Blocked, Imported, Scaling, Sharded);
+forward_presence!(
+    AnyFilter: Classic, SplitBlock, Blocked, Counting, Cuckoo, Imported, Scaling, Sharded
+);
 
 impl From<AnySharded> for AnyFilter {
     fn from(shards: AnySharded) -> Self {
@@ -140,4 +160,4 @@ macro_rules! convert {
     )*};
 }
 
-convert!(Classic, SplitBlock, Blocked, Imported);
+convert!(Classic, SplitBlock, Blocked, Counting, Cuckoo, Imported);

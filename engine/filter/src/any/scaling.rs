@@ -4,7 +4,9 @@ use bloomrf_kernels::hash::Hash128;
 
 use super::{AnyFilter, Kind, forward_presence};
 use crate::scaling::{ChainRefusal, Growth, Link};
-use crate::{Blocked, Build, Classic, Inserted, Presence, Scaling, Spec, SplitBlock};
+use crate::{
+    Blocked, Build, Classic, Counting, Cuckoo, Inserted, Presence, Scaling, Spec, SplitBlock,
+};
 
 /// A growing chain of links of any kind that can be built.
 #[derive(Clone, Debug)]
@@ -16,6 +18,10 @@ pub enum AnyScaling {
     SplitBlock(Scaling<SplitBlock>),
     /// Of blocked filters.
     Blocked(Scaling<Blocked>),
+    /// Of counting filters.
+    Counting(Scaling<Counting>),
+    /// Of cuckoo filters.
+    Cuckoo(Scaling<Cuckoo>),
 }
 
 /// What `$of` is for the chain `$chain` inside `$any`.
@@ -25,6 +31,8 @@ macro_rules! each_scaling {
             AnyScaling::Classic($chain) => $of,
             AnyScaling::SplitBlock($chain) => $of,
             AnyScaling::Blocked($chain) => $of,
+            AnyScaling::Counting($chain) => $of,
+            AnyScaling::Cuckoo($chain) => $of,
         }
     };
 }
@@ -40,6 +48,8 @@ impl AnyScaling {
             Kind::Classic => Self::Classic(Scaling::new(spec, growth)?),
             Kind::SplitBlock => Self::SplitBlock(Scaling::new(spec, growth)?),
             Kind::Blocked => Self::Blocked(Scaling::new(spec, growth)?),
+            Kind::Counting => Self::Counting(Scaling::new(spec, growth)?),
+            Kind::Cuckoo => Self::Cuckoo(Scaling::new(spec, growth)?),
             Kind::Imported => return Ok(None),
         }))
     }
@@ -60,6 +70,8 @@ impl AnyScaling {
             Some(Kind::Classic) => chain(fpr, growth, links)?.map(Self::Classic),
             Some(Kind::SplitBlock) => chain(fpr, growth, links)?.map(Self::SplitBlock),
             Some(Kind::Blocked) => chain(fpr, growth, links)?.map(Self::Blocked),
+            Some(Kind::Counting) => chain(fpr, growth, links)?.map(Self::Counting),
+            Some(Kind::Cuckoo) => chain(fpr, growth, links)?.map(Self::Cuckoo),
             Some(Kind::Imported) => None,
         })
     }
@@ -71,6 +83,8 @@ impl AnyScaling {
             Self::Classic(_) => Kind::Classic,
             Self::SplitBlock(_) => Kind::SplitBlock,
             Self::Blocked(_) => Kind::Blocked,
+            Self::Counting(_) => Kind::Counting,
+            Self::Cuckoo(_) => Kind::Cuckoo,
         }
     }
 
@@ -107,4 +121,4 @@ fn chain<F: Build + TryFrom<AnyFilter>>(
     }
 }
 
-forward_presence!(AnyScaling: Classic, SplitBlock, Blocked);
+forward_presence!(AnyScaling: Classic, SplitBlock, Blocked, Counting, Cuckoo);

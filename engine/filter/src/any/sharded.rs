@@ -4,7 +4,7 @@ use bloomrf_kernels::hash::Hash128;
 
 use super::{AnyFilter, Kind, forward_presence};
 use crate::sharded::ShardRefusal;
-use crate::{Blocked, Classic, Inserted, Presence, Sharded, Spec, SplitBlock};
+use crate::{Blocked, Classic, Counting, Cuckoo, Inserted, Presence, Sharded, Spec, SplitBlock};
 
 /// One filter over shards of any kind that can be built.
 #[derive(Clone, Debug)]
@@ -16,6 +16,10 @@ pub enum AnySharded {
     SplitBlock(Sharded<SplitBlock>),
     /// Of blocked filters.
     Blocked(Sharded<Blocked>),
+    /// Of counting filters.
+    Counting(Sharded<Counting>),
+    /// Of cuckoo filters.
+    Cuckoo(Sharded<Cuckoo>),
 }
 
 /// What `$of` is for the shards `$shards` inside `$any`.
@@ -25,6 +29,8 @@ macro_rules! each_sharded {
             AnySharded::Classic($shards) => $of,
             AnySharded::SplitBlock($shards) => $of,
             AnySharded::Blocked($shards) => $of,
+            AnySharded::Counting($shards) => $of,
+            AnySharded::Cuckoo($shards) => $of,
         }
     };
 }
@@ -40,6 +46,8 @@ impl AnySharded {
             Kind::Classic => Self::Classic(Sharded::new(spec, shards)?),
             Kind::SplitBlock => Self::SplitBlock(Sharded::new(spec, shards)?),
             Kind::Blocked => Self::Blocked(Sharded::new(spec, shards)?),
+            Kind::Counting => Self::Counting(Sharded::new(spec, shards)?),
+            Kind::Cuckoo => Self::Cuckoo(Sharded::new(spec, shards)?),
             Kind::Imported => return Ok(None),
         }))
     }
@@ -58,6 +66,8 @@ impl AnySharded {
             Some(Kind::Classic) => join(capacity, shards)?.map(Self::Classic),
             Some(Kind::SplitBlock) => join(capacity, shards)?.map(Self::SplitBlock),
             Some(Kind::Blocked) => join(capacity, shards)?.map(Self::Blocked),
+            Some(Kind::Counting) => join(capacity, shards)?.map(Self::Counting),
+            Some(Kind::Cuckoo) => join(capacity, shards)?.map(Self::Cuckoo),
             Some(Kind::Imported) => None,
         })
     }
@@ -69,6 +79,8 @@ impl AnySharded {
             Self::Classic(_) => Kind::Classic,
             Self::SplitBlock(_) => Kind::SplitBlock,
             Self::Blocked(_) => Kind::Blocked,
+            Self::Counting(_) => Kind::Counting,
+            Self::Cuckoo(_) => Kind::Cuckoo,
         }
     }
 
@@ -89,4 +101,4 @@ fn join<F: Presence + TryFrom<AnyFilter>>(
     }
 }
 
-forward_presence!(AnySharded: Classic, SplitBlock, Blocked);
+forward_presence!(AnySharded: Classic, SplitBlock, Blocked, Counting, Cuckoo);

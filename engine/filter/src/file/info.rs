@@ -45,7 +45,7 @@ pub struct Info {
 pub struct SectionInfo {
     /// Kind.
     pub kind: Kind,
-    /// Bits that an item sets.
+    /// Bits, counters or buckets of an item.
     pub k: u32,
     /// Bits of the filter.
     pub bits: u64,

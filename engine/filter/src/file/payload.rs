@@ -5,7 +5,7 @@ use bloomrf_kernels::{Kernel, words};
 
 use super::entry::Counts;
 use super::shape::Shape;
-use crate::{AnyFilter, Blocked, Classic, Imported, SplitBlock};
+use crate::{AnyFilter, Blocked, Classic, Counting, Cuckoo, Imported, SplitBlock};
 
 /// Reads the payload of a filter of this shape; `bytes` are as many as the shape says.
 pub(super) fn read(
@@ -32,6 +32,10 @@ pub(super) fn read(
         Shape::Blocked { k, .. } => {
             Blocked::from_parts(k.into(), words, capacity, inserted).map(AnyFilter::from)
         }
+        Shape::Counting { k, .. } => {
+            Counting::from_parts(k.into(), words, capacity, inserted).map(AnyFilter::from)
+        }
+        Shape::Cuckoo { .. } => Cuckoo::from_parts(words, capacity, inserted).map(AnyFilter::from),
         Shape::Imported { rule, k, bits } => {
             Imported::from_parts(rule, k.into(), bits, words, capacity, inserted)
                 .map(AnyFilter::from)

@@ -9,8 +9,8 @@ use super::shape::Shape;
 use crate::any::{each_scaling, each_sharded};
 use crate::scaling::Link;
 use crate::{
-    AnyFilter, AnyScaling, AnySharded, Blocked, Classic, Imported, Presence, Scaling, Sharded,
-    SplitBlock,
+    AnyFilter, AnyScaling, AnySharded, Blocked, Classic, Counting, Cuckoo, Imported, Presence,
+    Scaling, Sharded, SplitBlock,
 };
 
 /// A filter as it is stored.
@@ -54,6 +54,8 @@ pub(super) fn sections(stored: &StoredFilter) -> (Vec<Section<'_>>, Option<Compo
         AnyFilter::Classic(filter) => Section::single(filter, target),
         AnyFilter::SplitBlock(filter) => Section::single(filter, target),
         AnyFilter::Blocked(filter) => Section::single(filter, target),
+        AnyFilter::Counting(filter) => Section::single(filter, target),
+        AnyFilter::Cuckoo(filter) => Section::single(filter, target),
         AnyFilter::Imported(filter) => Section::single(filter, target),
         AnyFilter::Scaling(chain) => {
             let form = Compound::Scaling { fpr: chain.promised_fpr(), growth: chain.growth() };
@@ -104,6 +106,26 @@ impl Single for Blocked {
 
     fn words(&self) -> &[u64] {
         self.words()
+    }
+}
+
+impl Single for Counting {
+    fn shape(&self) -> Shape {
+        Shape::Counting { k: self.k() as u8, words: self.words().len() as u64 }
+    }
+
+    fn words(&self) -> &[u64] {
+        self.words()
+    }
+}
+
+impl Single for Cuckoo {
+    fn shape(&self) -> Shape {
+        Shape::Cuckoo { words: self.buckets().len() as u64 }
+    }
+
+    fn words(&self) -> &[u64] {
+        self.buckets()
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) enum Shape {
     Classic { k: u8, bits: u64 },
     SplitBlock { words: u64 },
     Blocked { k: u8, words: u64 },
+    Counting { k: u8, words: u64 },
+    Cuckoo { words: u64 },
     Imported { rule: Rule, k: u8, bits: u64 },
 }
 
@@ -22,6 +24,8 @@ impl Shape {
             Shape::Classic { .. } => Kind::Classic,
             Shape::SplitBlock { .. } => Kind::SplitBlock,
             Shape::Blocked { .. } => Kind::Blocked,
+            Shape::Counting { .. } => Kind::Counting,
+            Shape::Cuckoo { .. } => Kind::Cuckoo,
             Shape::Imported { .. } => Kind::Imported,
         }
     }
@@ -30,17 +34,22 @@ impl Shape {
     pub(super) fn bytes(self) -> u64 {
         8 * match self {
             Shape::Classic { bits, .. } | Shape::Imported { bits, .. } => bits.div_ceil(64),
-            Shape::SplitBlock { words } | Shape::Blocked { words, .. } => words,
+            Shape::SplitBlock { words }
+            | Shape::Blocked { words, .. }
+            | Shape::Counting { words, .. }
+            | Shape::Cuckoo { words } => words,
         }
     }
 
     /// Probes of an item.
     pub(super) fn k(self) -> u32 {
         match self {
-            Shape::Classic { k, .. } | Shape::Blocked { k, .. } | Shape::Imported { k, .. } => {
-                k.into()
-            }
+            Shape::Classic { k, .. }
+            | Shape::Blocked { k, .. }
+            | Shape::Counting { k, .. }
+            | Shape::Imported { k, .. } => k.into(),
             Shape::SplitBlock { .. } => 8,
+            Shape::Cuckoo { .. } => 2,
         }
     }
 
@@ -48,7 +57,10 @@ impl Shape {
     pub(super) fn bits(self) -> u64 {
         match self {
             Shape::Classic { bits, .. } | Shape::Imported { bits, .. } => bits,
-            Shape::SplitBlock { words } | Shape::Blocked { words, .. } => 64 * words,
+            Shape::SplitBlock { words }
+            | Shape::Blocked { words, .. }
+            | Shape::Counting { words, .. }
+            | Shape::Cuckoo { words } => 64 * words,
         }
     }
 
@@ -71,6 +83,10 @@ impl Shape {
             Shape::Blocked { k, words } => {
                 (entry.kind, entry.k, entry.count) = (KIND_BLOCKED, k, words);
             }
+            Shape::Counting { k, words } => {
+                (entry.kind, entry.k, entry.count) = (KIND_COUNTING, k, words);
+            }
+            Shape::Cuckoo { words } => (entry.kind, entry.count) = (KIND_CUCKOO, words),
             Shape::Imported { k, bits, .. } => {
                 (entry.kind, entry.k, entry.count) = (KIND_IMPORTED, k, bits);
             }
@@ -96,6 +112,12 @@ impl Shape {
                 (blocked::K_MIN..=blocked::K_MAX).contains(&k.into())
                     && are_blocks(count, blocked::BLOCK_WORDS, blocked::BLOCKS_MAX),
             ),
+            KIND_COUNTING => (
+                Shape::Counting { k, words: count },
+                (blocked::K_MIN..=blocked::K_MAX).contains(&k.into())
+                    && are_blocks(count, blocked::BLOCK_WORDS, blocked::BLOCKS_MAX),
+            ),
+            KIND_CUCKOO => (Shape::Cuckoo { words: count }, (1..=WORDS_MAX).contains(&count)),
             KIND_IMPORTED => match entry.rule {
                 HashRule::Foreign(rule) => (
                     Shape::Imported { rule, k, bits: count },
@@ -117,4 +139,8 @@ fn are_blocks(words: u64, of: usize, most: u64) -> bool {
 const KIND_CLASSIC: u16 = 1;
 const KIND_SPLIT_BLOCK: u16 = 2;
 const KIND_BLOCKED: u16 = 3;
+const KIND_COUNTING: u16 = 4;
+const KIND_CUCKOO: u16 = 5;
 const KIND_IMPORTED: u16 = 12;
+/// Words of a cuckoo filter: one for each bucket.
+const WORDS_MAX: u64 = bloomrf_kernels::cuckoo::BUCKETS_MAX;
