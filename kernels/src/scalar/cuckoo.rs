@@ -113,7 +113,7 @@ fn search(buckets: &mut [u64], fingerprint: u64, starts: [usize; 2]) -> bool {
                 let to = Step { bucket: next as u32, from: at as u16, slot: slot as u16 };
                 return walk(buckets, &steps, to, fingerprint);
             }
-            // A bucket that the way here has passed would be changed twice.
+            // To pass a bucket twice leads to nothing that passing it once does not.
             if count < LOOKED_AT_MAX && !passes(&steps, at, next as u32) {
                 steps[count] = Step { bucket: next as u32, from: at as u16, slot: slot as u16 };
                 count += 1;
