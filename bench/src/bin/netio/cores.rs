@@ -69,6 +69,7 @@ pub(crate) fn thread_ns() -> u64 {
 }
 
 /// CPU time of a thread of some process, ns.
+#[cfg(feature = "dpdk")]
 pub(crate) fn task_ns(process: u32, thread: u32) -> Result<u64, String> {
     let path = format!("/proc/{process}/task/{thread}/schedstat");
     let text = fs::read_to_string(&path).map_err(|why| format!("{path}: {why}"))?;
