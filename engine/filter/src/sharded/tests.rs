@@ -161,6 +161,25 @@ fn no_insert_of_many_threads_is_lost_and_what_has_returned_is_found() {
 }
 
 #[test]
+fn batch_waits_for_a_shard_that_another_writer_holds() {
+    let filter = ConcurrentSharded::<Classic>::new(&Spec { items: 900, fpr: 0.01 }, 4).unwrap();
+    let all = items(seed(), 0..200);
+    let elsewhere: Vec<Hash128> =
+        all.iter().copied().filter(|item| shard_of(*item, 4) != 2).collect();
+    std::thread::scope(|scope| {
+        let held = filter.shards[2].0.write().unwrap();
+        let batch = scope.spawn(|| filter.insert_many(&all));
+        // The batch takes all other shards first, and so has met the held one when those are in.
+        while !elsewhere.iter().all(|item| filter.contains(*item)) {
+            std::thread::yield_now();
+        }
+        drop(held);
+        assert_eq!(batch.join().unwrap(), 0);
+    });
+    assert!(all.iter().all(|item| filter.contains(*item)));
+}
+
+#[test]
 fn reader_that_will_not_wait_is_told_that_a_writer_is_there() {
     let filter = ConcurrentSharded::<Classic>::new(&Spec { items: 9, fpr: 0.1 }, 1).unwrap();
     let item = items(seed(), 0..1)[0];
