@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::address;
 use crate::batch_ids;
+use crate::filter::args::FilterCommand;
 use crate::plan::args::{EXAMPLES as PLAN_EXAMPLES, PlanArgs};
 
 /// The operator's binary of the BloomRF filter node: which batches cannot possibly match?
@@ -47,6 +48,9 @@ pub(crate) enum Command {
     /// How large a filter, how good, and of which kind: from any two of items, rate and memory.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
+    /// Filters as files: build, query, info, merge, fold, verify, diff, convert.
+    #[command(subcommand)]
+    Filter(FilterCommand),
     /// What this machine gives a node, line by line, with the command that mends it.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
@@ -240,6 +244,7 @@ Examples:
   bloomrf demo --pcap traffic.pcapng.gz --batch-records 1000
   bloomrf doctor --config node.toml
   bloomrf plan --items 1e8 --fpr 1%
+  bloomrf filter build --items 30e6 --fpr 1% members.txt -o members.blmf
   bloomrf node run --config node.toml
   bloomrf replay traffic.pcap --to 127.0.0.1:6987 --speed 50000/s
   bloomrf lookup --node 127.0.0.1 --where \"port = 445 AND net = '10.0.0.0/8'\" --batches 1-100

@@ -1,5 +1,5 @@
-//! The operator's binary: `demo`, `node`, `replay`, `lookup`, `plan`, `doctor`. Each command is
-//! thin over the libraries; what a command prints for machines goes to standard output,
+//! The operator's binary: `demo`, `node`, `replay`, `lookup`, `plan`, `filter`, `doctor`. Each
+//! command is thin over the libraries; what a command prints for machines goes to standard output,
 //! everything else to standard error.
 #![forbid(unsafe_code)]
 
@@ -8,6 +8,7 @@ mod args;
 mod batch_ids;
 mod demo;
 mod doctor;
+mod filter;
 mod held;
 mod http;
 mod intake;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Node(NodeCommand::CheckConfig(args)) => node::check_config(args),
         Command::Replay(args) => replay::run(args),
         Command::Lookup(args) => lookup::run(args),
+        Command::Filter(command) => filter::run(command),
         Command::Plan(args) => plan::run(args),
         Command::Doctor(args) => doctor::run(args),
     };

@@ -65,6 +65,23 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     if (1.0..=WHOLE_MAX).contains(&number) { Ok(number as u64) } else { Err(refusal()) }
 }
 
+/// A span of time: 90s, 15m, 12h, 6d, 2w; in seconds.
+pub(crate) fn span(text: &str) -> Result<u64, String> {
+    let refusal = || format!("{text:?} is no span of time: expected 90s, 15m, 12h, 6d or 2w");
+    let at = text.len().checked_sub(1).filter(|at| text.is_char_boundary(*at));
+    let (digits, unit) = text.split_at(at.ok_or_else(refusal)?);
+    let times = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return Err(refusal()),
+    };
+    let seconds: Option<u64> = digits.parse().ok().and_then(|n: u64| n.checked_mul(times));
+    seconds.filter(|seconds| (1..=SPAN_MAX).contains(seconds)).ok_or_else(refusal)
+}
+
 /// With a comma every three digits.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -106,13 +123,15 @@ fn decimal(text: &str) -> Option<f64> {
 
 /// Up to here a float is the whole number that was meant.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+/// A century.
+const SPAN_MAX: u64 = 36_525 * 86_400;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn counts_rates_and_sizes_are_read_as_people_write_them() {
+    fn counts_rates_sizes_and_spans_are_read_as_people_write_them() {
         for (text, number) in [
             ("1e8", 100_000_000),
             ("100M", 100_000_000),
@@ -137,6 +156,10 @@ mod tests {
         assert_eq!((bytes("1e3"), bytes("4096B"), bytes("7 kib")), (Ok(1000), Ok(4096), Ok(7168)));
         for text in ["64M", "0", "MiB", "1e30", "5 parsecs", "é"] {
             assert!(bytes(text).is_err(), "{text}");
+        }
+        assert_eq!((span("6d"), span("90s")), (Ok(518_400), Ok(90)));
+        for text in ["", "6", "d", "0s", "-1d", "6é", "99999999999w"] {
+            assert!(span(text).is_err(), "{text}");
         }
     }
 

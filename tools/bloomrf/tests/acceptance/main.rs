@@ -8,6 +8,7 @@ mod binary;
 mod captures;
 mod demo;
 mod doctor;
+mod filter;
 mod ideal;
 mod lookup;
 mod node;
