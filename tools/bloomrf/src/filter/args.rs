@@ -248,4 +248,4 @@ Examples:
   bloomrf filter query members.blmf asked.txt --count --json
   bloomrf filter convert cache.guava --from guava --to blmf --encoding utf8 --sample alice -o c.blmf
 
-Exit code: 0 done, 1 failed (a damaged or expired filter, files that differ), 2 misused or bad input.";
+Exit code: 0 done, 1 failed (a filter damaged or expired, files that differ), 2 bad input.";
