@@ -21,7 +21,7 @@ use crate::{Kernel, SizeError};
 #[cfg(target_arch = "x86_64")]
 use crate::{ahead, avx2};
 
-pub use crate::scalar::cuckoo::{LOOKED_AT_MAX, SLOTS, contains, insert, remove};
+pub use crate::scalar::cuckoo::{LOOKED_AT_MAX, SLOTS, contains, contains_by, insert, remove};
 
 /// Most buckets (32 GiB): the bucket of an item comes from 32 bits of its hash.
 pub const BUCKETS_MAX: u64 = (1 << 32) - 1;

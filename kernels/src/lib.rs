@@ -29,6 +29,7 @@
 //! | rows of records to columns of keys | [`columns`] |
 //! | a digest of those rows | [`digest`]: xxh3-128 |
 //! | huge pages, aligned blocks, a ceiling | [`arena`] |
+//! | a filter in a file that another process changes | `mapped` |
 //! | hashes | [`hash`] |
 //! | the definition of all that, in plain code | [`scalar`] |
 //!
@@ -198,6 +199,8 @@ pub mod exact;
 pub mod hash;
 pub mod kernel;
 pub mod layers;
+#[cfg(target_os = "linux")]
+pub mod mapped;
 mod model;
 pub mod owned;
 pub mod params;

@@ -160,13 +160,17 @@ fn walk(
 #[inline]
 #[must_use]
 pub fn contains(buckets: &[u64], item: Hash128) -> bool {
-    let (fingerprint, first) = place(buckets.len(), item);
-    let holds = |bucket: usize| match buckets.get(bucket) {
-        Some(&bucket) => matches(bucket, fingerprint) != 0,
-        // No bucket at all is no proof of absence.
-        None => true,
-    };
-    holds(first) || holds(other(buckets.len(), fingerprint, first))
+    contains_by(buckets.len(), item, |bucket| buckets.get(bucket).copied())
+}
+
+/// [`contains`] of buckets that lie elsewhere: `bucket` loads one of `buckets`.
+#[inline]
+#[must_use]
+pub fn contains_by(buckets: usize, item: Hash128, bucket: impl Fn(usize) -> Option<u64>) -> bool {
+    let (fingerprint, first) = place(buckets, item);
+    // No bucket at all is no proof of absence.
+    let holds = |at| bucket(at).is_none_or(|bucket| matches(bucket, fingerprint) != 0);
+    holds(first) || holds(other(buckets, fingerprint, first))
 }
 
 /// Takes one fingerprint of an item out, unless there is none: then nothing changes and `done` is

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use bloomrf_filter::file::{Asked, SourcePosition, StoredFilter, save};
-use bloomrf_filter::live::{Live, LiveReader};
+use bloomrf_filter::live::{Live, LiveReader, MappedFilter};
 use bloomrf_filter::{Build, Classic, Encoding, HashRule, Presence, Spec};
 use bloomrf_report::Report;
 
@@ -121,7 +121,13 @@ fn points(calls: &[Call], path: &Path) -> Vec<Call> {
 
 /// A reader, then a writer, find a whole flush, none older than what was said to be durable.
 fn judge(path: &Path, acknowledged: u64, most: u64) -> Result<(), String> {
+    // As the kill left it: no map in the midst of a flush, else one that has what is durable.
+    let is_marked = fs::read(path).map_err(text)?.get(128..144).is_none_or(|mark| mark != [0; 16]);
+    let left = if is_marked { None } else { Some(map(path)?) };
     let reader = LiveReader::open(path, &Asked::default()).map_err(|why| why.to_string())?;
+    if let Some(left) = &left {
+        judge_map("a map of what was left", left, acknowledged)?;
+    }
     let live = Live::open(path, &Asked::default()).map_err(|why| why.to_string())?;
     for (who, stored) in [("a reader", reader.stored()), ("a writer", live.stored())] {
         let generation = stored.stamp.generation;
@@ -137,7 +143,28 @@ fn judge(path: &Path, acknowledged: u64, most: u64) -> Result<(), String> {
             return Err(format!("{who} finds flush {generation} without item {lost}"));
         }
     }
+    let flushes = live.durable_generation();
+    let new = map(path)?;
+    for (who, map) in [("a new map", Some(&new)), ("the map of what was left", left.as_ref())] {
+        map.map_or(Ok(()), |map| judge_map(who, map, flushes))?;
+    }
     Ok(())
+}
+
+fn map(path: &Path) -> Result<MappedFilter, String> {
+    MappedFilter::open(path, &Asked::default()).map_err(text)
+}
+
+/// A map finds every item of `flushes` flushes, and says *no* to others.
+fn judge_map(who: &str, map: &MappedFilter, flushes: u64) -> Result<(), String> {
+    let is_found = |i: &u64| map.contains(RULE.hash(&i.to_le_bytes()));
+    match (0..flushes * ITEMS).find(|i| !is_found(i)) {
+        Some(lost) => Err(format!("{who} has no item {lost} of flush {flushes}")),
+        None if (1 << 40..(1 << 40) + 100).all(|i| is_found(&i)) => {
+            Err(format!("{who} says that it may have anything"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn prepare(path: &Path) -> Result<(), String> {

@@ -240,6 +240,8 @@ impl From<ContainerRefusal> for FileRefusal {
             ContainerRefusal::Feature { unknown } => Self::Feature { unknown },
             ContainerRefusal::Reserved { part } => Self::Reserved { part },
             ContainerRefusal::Layout { part } => Self::Layout { part },
+            // No batch's file is changed in place.
+            ContainerRefusal::BeingWritten { .. } => Self::Reserved { part: Part::Header },
         }
     }
 }

@@ -16,6 +16,8 @@ mod cbor;
 mod codes;
 mod compound;
 mod entry;
+#[cfg(target_os = "linux")]
+mod in_place;
 mod info;
 mod metadata;
 mod payload;
@@ -30,6 +32,8 @@ mod write;
 use std::collections::BTreeMap;
 
 pub use compound::Compound;
+#[cfg(target_os = "linux")]
+pub(crate) use in_place::{CheckError, InPlace};
 pub use info::{Info, SectionInfo};
 pub use read::{Asked, decode};
 pub use refusal::{EncodeError, EntryFault, FileRefusal};

@@ -11,21 +11,34 @@
 //! [`LiveReader`] reads the same file in another process: state of a whole flush, never older
 //! than the last one that had returned when it looked, never torn.
 //!
-//! Not a memory map, on purpose: a map's pages reach the disk in any order at any time, so that a
-//! crash leaves pages of no flush at all, and a disk's error is a signal instead of an error.
+//! [`MappedFilter`] asks it where it lies: a map that all readers share, without a copy. While the
+//! writer changes the file, its header says so (sequence numbers), and answers are *maybe*.
+//!
+//! The writer does not write through a map, on purpose: a map's pages reach the disk in any order
+//! at any time, so that a crash leaves pages of no flush at all, and a disk's error is a signal
+//! instead of an error.
 //!
 //! Cost: a flush compares the whole filter with the file's image (memory bandwidth) and writes
 //! what changed twice; memory is three times the file while it flushes, twice otherwise.
 //! Invariants: the file is written only under a committed log; after an error of a write or sync
 //! the writer is of no more use and must be opened again.
 
+#[cfg(target_os = "linux")]
+mod guard;
 mod log;
+#[cfg(target_os = "linux")]
+mod map;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod map_tests;
 mod read;
 mod storage;
 #[cfg(test)]
 mod tests;
 mod write;
 
+#[cfg(target_os = "linux")]
+pub use map::{MapError, MappedFilter};
 pub use read::LiveReader;
 pub use storage::{Files, Part, Storage};
 pub use write::{FlushError, Live, OpenError};

@@ -64,15 +64,22 @@ impl LiveReader {
 /// A state of one flush. A file that is being written reads as no flush's; the log that says what
 /// is being written makes it whole.
 fn read(path: &Path, asked: &Asked) -> Result<StoredFilter, OpenError> {
-    let mut tries = 0;
-    loop {
-        match read_once(path, asked) {
-            // A flush that began between two reads; a damaged file is refused in the end.
-            Err(OpenError::Refused(_)) if tries < TRIES => tries += 1,
+    patiently(|| read_once(path, asked), |why| matches!(why, OpenError::Refused(_)))
+}
+
+/// Does it again, after longer and longer pauses, where it failed for a reason that may pass: a
+/// flush that began between two reads. A file that is damaged is refused in the end.
+pub(super) fn patiently<T, E>(
+    once: impl Fn() -> Result<T, E>,
+    is_passing: impl Fn(&E) -> bool,
+) -> Result<T, E> {
+    for tries in 1..=TRIES {
+        match once() {
+            Err(why) if is_passing(&why) => std::thread::sleep(PAUSE * tries),
             other => return other,
         }
-        std::thread::sleep(PAUSE * tries);
     }
+    once()
 }
 
 fn read_once(path: &Path, asked: &Asked) -> Result<StoredFilter, OpenError> {

@@ -30,6 +30,15 @@ pub trait Storage {
     /// As the system says; then nobody knows how much was written.
     fn write(&mut self, part: Part, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
+    /// Makes sure that nobody has the filter mapped until it was resized: called before a flush
+    /// that makes it shorter.
+    ///
+    /// # Errors
+    /// Where somebody has.
+    fn hold_alone(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Makes a file longer (by zeros) or shorter.
     ///
     /// # Errors
@@ -109,8 +118,21 @@ impl Storage for Files {
         self.part(part).write_all_at(bytes, offset)
     }
 
+    fn hold_alone(&mut self) -> io::Result<()> {
+        self.filter.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                io::Error::new(io::ErrorKind::ResourceBusy, "readers have it mapped")
+            }
+            TryLockError::Error(error) => error,
+        })
+    }
+
     fn resize(&mut self, part: Part, bytes: u64) -> io::Result<()> {
-        self.part(part).set_len(bytes)
+        if part == Part::Filter && bytes < self.filter.metadata()?.len() {
+            self.hold_alone()?;
+        }
+        self.part(part).set_len(bytes)?;
+        if part == Part::Filter { self.filter.unlock() } else { Ok(()) }
     }
 
     fn sync(&mut self, part: Part) -> io::Result<()> {

@@ -8,6 +8,7 @@ use super::storage::{Files, Part, Storage};
 use super::{ForeignLog, identity, pending};
 use crate::file::{Asked, EncodeError, FileRefusal, SourcePosition, StoredFilter, decode, encode};
 use crate::{AnyFilter, Inserted, Presence};
+use bloomrf_engine::format::container::{HEADER_BYTES, Sequence};
 use bloomrf_kernels::hash::Hash128;
 
 /// A filter in memory that a file follows, flush by flush.
@@ -43,6 +44,9 @@ pub enum FlushError {
     /// It cannot be written as a file; nothing was tried.
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    /// The file would become shorter under readers that have it mapped; nothing was tried.
+    #[error("{0}: the file would become shorter; flush again when they have closed it")]
+    Held(io::Error),
     /// Writing failed: nobody knows whether the changes since the last flush are durable.
     #[error("{0}; the changes since the last flush may be lost: open the filter again")]
     Io(#[from] io::Error),
@@ -138,6 +142,13 @@ impl<S: Storage> Live<S> {
         let generation = self.stored.stamp.generation;
         let uuid = self.stored.stamp.uuid.to_le_bytes();
         let log = Log::between(&self.image, &new, uuid, generation);
+        if new.len() < self.image.len()
+            && let Err(error) = self.storage.hold_alone()
+        {
+            self.stored.source = before;
+            self.stored.stamp.generation -= 1;
+            return Err(FlushError::Held(error));
+        }
         self.is_broken = true;
         self.storage.write(Part::Log, 0, &log.encode())?;
         self.storage.sync(Part::Log)?;
@@ -148,11 +159,26 @@ impl<S: Storage> Live<S> {
     }
 }
 
-/// Does what a committed log asks for, and empties it.
+/// Does what a committed log asks for, and empties it. The header comes first, marked with the
+/// generation that is being written, and last, at rest: who looks meanwhile knows.
 fn put(storage: &mut impl Storage, log: &Log<'_>) -> io::Result<()> {
+    let head = log.blocks.first().filter(|(offset, _)| *offset == 0);
+    let header = head.and_then(|(_, bytes)| bytes.first_chunk::<HEADER_BYTES>());
+    if let Some(header) = header {
+        let mut marked = *header;
+        let whole = log.generation.saturating_sub(1);
+        Sequence { writing: log.generation, whole }.mark(&mut marked);
+        storage.write(Part::Filter, 0, &marked)?;
+    }
     storage.resize(Part::Filter, log.file_bytes)?;
     for (offset, bytes) in &log.blocks {
-        storage.write(Part::Filter, *offset, bytes)?;
+        match bytes.get(HEADER_BYTES..).filter(|_| *offset == 0 && header.is_some()) {
+            Some(rest) => storage.write(Part::Filter, HEADER_BYTES as u64, rest)?,
+            None => storage.write(Part::Filter, *offset, bytes)?,
+        }
+    }
+    if let Some(header) = header {
+        storage.write(Part::Filter, 0, header)?;
     }
     storage.sync(Part::Filter)?;
     // Not synced: whoever finds it again does the same once more.

@@ -67,6 +67,8 @@ fn a_batch_and_a_filter_are_told_apart_by_both_readers() {
     }
 }
 
+const WRITING: ContainerRefusal = ContainerRefusal::BeingWritten { writing: 3, whole: 2 };
+
 #[test]
 fn every_field_of_header_and_entry_has_its_refusal() {
     let container = FileRefusal::Container;
@@ -88,7 +90,7 @@ fn every_field_of_header_and_entry_has_its_refusal() {
         (103, &[1], header),
         (104, &[1], header),
         (120, &[1], header),
-        (128, &[1], header),
+        (128, &[3, 0, 0, 0, 0, 0, 0, 0, 2], container(WRITING)),
         (TABLE, &[200], entry(EntryFault::Kind { found: 200 })),
         (TABLE + 2, &[0, 0], entry(EntryFault::Place)),
         (TABLE + 4, &[9], entry(EntryFault::Hash { found: 9, seed: 7, index: 0 })),

@@ -10,6 +10,7 @@ mod items;
 mod pages;
 mod parts;
 mod refusal;
+mod sequence;
 mod write;
 
 pub use items::{CRITICAL, Item, Items, write_item};
@@ -17,6 +18,7 @@ pub use pages::{Damaged, Identity, PageSize};
 pub use parts::Parts;
 pub(super) use refusal::Masks;
 pub use refusal::{ContainerRefusal, Part};
+pub use sequence::Sequence;
 pub use write::{assemble, pad};
 
 use crate::limits::METADATA_BYTES_MAX;
@@ -119,7 +121,7 @@ impl Outline {
         w.u128(self.uuid);
         w.u64(self.generation);
         w.bytes(&self.about);
-        // Sequence numbers of files that change in place; these do not.
+        // Sequence numbers: nobody is changing this file.
         w.zeros(16);
         for part in [self.metadata(), self.section_table(), self.sums()] {
             w.u64(part.offset);
@@ -157,6 +159,9 @@ impl Outline {
         let (fields, sum) = bytes.split_at(HEADER_BYTES - 4);
         if crc32c::crc32c(fields).to_le_bytes() != *sum {
             return Err(ContainerRefusal::Checksum { part: Part::Header });
+        }
+        if let Some(Sequence { writing, whole }) = Sequence::of(bytes) {
+            return Err(ContainerRefusal::BeingWritten { writing, whole });
         }
         let short = |Short| ContainerRefusal::Reserved { part: Part::Header };
         let outline = Outline::parse(&mut Reader::new(fields)).map_err(short)??;

@@ -83,6 +83,12 @@ impl Identity {
         Ok(contents)
     }
 
+    /// Whether the page at `index` has this checksum.
+    #[must_use]
+    pub fn is_page(self, index: u64, page: &[u8], sum: [u8; 4]) -> bool {
+        self.page(index, page).to_le_bytes() == sum
+    }
+
     /// Appends the checksums of `pages`.
     pub fn write_sums(self, pages: &[u8], size: PageSize, out: &mut Vec<u8>) {
         for (index, page) in (0..).zip(pages.chunks(size.bytes() as usize)) {
@@ -96,7 +102,7 @@ impl Identity {
         let mut damaged = Vec::new();
         let (sums, _) = sums.as_chunks::<4>();
         for ((index, page), sum) in (0u32..).zip(pages.chunks(size.bytes() as usize)).zip(sums) {
-            if self.page(index.into(), page).to_le_bytes() != *sum {
+            if !self.is_page(index.into(), page, *sum) {
                 damaged.push(index);
             }
         }

@@ -72,6 +72,18 @@ pub enum ContainerRefusal {
         /// The unknown bits.
         unknown: u32,
     },
+    /// In the midst of being changed in place, by a writer at work or one that died.
+    #[error(
+        "generation {writing} was being written over {whole}: wait for the writer, or open the \
+         filter for writing once, which finishes it by the log beside it; without that log, build \
+         it anew from its source"
+    )]
+    BeingWritten {
+        /// The generation that is being written.
+        writing: u64,
+        /// The last one that was whole.
+        whole: u64,
+    },
     /// A byte that must be zero (or the one value there is) is not.
     #[error("the {part} holds something where its layout has nothing")]
     Reserved {
